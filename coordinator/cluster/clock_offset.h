@@ -1,8 +1,12 @@
-// How far a device's monotonic clock is from ours, and how sure that is. As NTP does it (RFC 5905, section 8): the offset is known to
-// half of what the question and its answer spent on their way, however unequal the two ways were.
+// How far a device's monotonic clock is from ours, and how sure that is. As NTP does it (RFC 5905,
+// section 8): the offset is known to half of what the question and its answer spent on their way,
+// however unequal the two ways were.
 //
-//   ours    asked ────╮                   ╭──▶ heard        offset = ((received − asked) + (answered − heard)) / 2
-//   theirs            ╰─▶ received ─ answered               error  = ((heard − asked) − (answered − received)) / 2
+//   ours    asked ────╮                   ╭──▶ heard
+//   theirs            ╰─▶ received ─ answered
+//
+//   offset = ((received − asked) + (answered − heard)) / 2
+//   error  = ((heard − asked) − (answered − received)) / 2
 #pragma once
 
 #include <span>
@@ -14,10 +18,10 @@ namespace pareto::cluster {
 
 /// The four timestamps of one question and its answer.
 struct ClockExchange {
-  Nanoseconds asked{};     ///< on our clock
-  Nanoseconds received{};  ///< on the device's
-  Nanoseconds answered{};  ///< on the device's
-  Nanoseconds heard{};     ///< on ours
+  Nanoseconds asked{};     ///< when it was asked, on our clock
+  Nanoseconds received{};  ///< when the question came, on the device's clock
+  Nanoseconds answered{};  ///< when it answered, on the device's clock
+  Nanoseconds heard{};     ///< when the answer came, on our clock
 };
 
 struct ClockOffset {
@@ -25,11 +29,12 @@ struct ClockOffset {
   Nanoseconds error{};   ///< the true offset is at most this far away
 };
 
-/// From the exchange that spent the least time on its way. Fails: kInvalidArgument (no exchange), kCorrupt (timestamps that no clock
-/// gives).
+/// Returns the offset of the exchange that spent the least time on its way. Fails: kInvalidArgument
+/// (no exchange), kCorrupt (timestamps that no clock gives).
 Expected<ClockOffset> clock_offset_of(std::span<const ClockExchange> exchanges);
 
-/// For the time between two measurements: the clocks may have drifted from one offset to the other.
+/// Returns the offset for the time between two measurements: the clocks may have drifted from one
+/// offset to the other.
 ClockOffset enclosing(const ClockOffset& before, const ClockOffset& after);
 
 }  // namespace pareto::cluster

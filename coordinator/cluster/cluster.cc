@@ -17,7 +17,8 @@ namespace pareto::cluster {
 namespace {
 
 constexpr std::chrono::seconds kConnectTimeout{5};
-// LibTorch alone takes a second or two to be mapped on a slow disk, and ten times that on an imitated slow device.
+// LibTorch alone takes a second or two to be mapped on a slow disk, and ten times that on an
+// imitated slow device.
 constexpr std::chrono::seconds kStartTimeout{60};
 
 Expected<std::string> control_address(const std::string& ready_line) {
@@ -61,8 +62,8 @@ Expected<std::vector<std::unique_ptr<DaemonClient>>> connect_all(
 }  // namespace
 
 struct Cluster::Impl {
-  // In this order: clients end before the daemons, the daemons before their control groups, the folder that holds their state and the
-  // network between them.
+  // In this order: clients end before the daemons, the daemons before their control groups, the
+  // folder that holds their state and the network between them.
   std::optional<TestbedRegistry::Claim> claim;
   std::unique_ptr<Network> network;
   std::unique_ptr<TemporaryFolder> folder;
@@ -160,7 +161,7 @@ Expected<Cluster> Cluster::start_local(const netem::Testbed& bed,
   impl->folder = std::make_unique<TemporaryFolder>(std::move(folder));
   const EmulatedNetwork* const place = network.get();
   impl->network = std::move(network);
-  // Each on cores of its own, where there are so many: one for each of its threads.
+  // Each daemon has cores of its own if there are enough: one for each of its threads.
   const std::vector<int> cores = usable_cores();
   std::size_t threads = 0;
   for (const netem::TestbedDevice& device : bed.devices) {

@@ -21,8 +21,9 @@ class Network;
 
 /// One entry of an inventory (configs/inventory.yaml).
 struct DeviceConfig {
-  std::string name;     ///< "pi-1"
-  std::string address;  ///< of its control service: "192.168.1.20:7070", or one that stands for it
+  std::string name;  ///< "pi-1"
+  /// Address of its control service: "192.168.1.20:7070", or one that stands for it.
+  std::string address;
   std::string
       netem_interface{};  ///< "eth1": made worse where a condition is asked for; empty: none
   bool netem_control_too = false;  ///< even if it carries the control service
@@ -30,7 +31,8 @@ struct DeviceConfig {
   std::string medium{};  ///< a name for what devices share, a Wi-Fi channel; empty: nothing
 };
 
-/// inventory.yaml, read whole and validated whole. Fails: kNotFound, kInvalidArgument with file, line and nearest key.
+/// inventory.yaml, read whole and validated whole. Fails: kNotFound, kInvalidArgument with file,
+/// line and nearest key.
 Expected<std::vector<DeviceConfig>> read_inventory(const std::filesystem::path& path);
 
 /// Connected devices, in inventory order. Daemons it started itself end with it.
@@ -38,21 +40,23 @@ Expected<std::vector<DeviceConfig>> read_inventory(const std::filesystem::path& 
 /// Threads: one owner, but for abandon().
 class Cluster {
  public:
-  /// Connects to every device and checks protocol versions. Fails: kUnavailable or kTimeout naming the device,
-  /// kInvalidArgument (another protocol version, both named).
+  /// Connects to every device and checks protocol versions. Fails: kUnavailable or kTimeout naming
+  /// the device, kInvalidArgument (another protocol version, both named).
   static Expected<Cluster> connect(const std::vector<DeviceConfig>& devices);
   static Expected<Cluster> connect(const std::vector<DeviceConfig>& devices,
                                    std::unique_ptr<Network> network);
-  /// Starts `count` daemons of this build on loopback, each pinned to a core of its own where there are enough, ready by
-  /// their word and not by waiting; they end with the cluster, also when this process is killed. Fails: as ChildProcess does.
+  /// Starts `count` daemons of this build on loopback, each pinned to a core of its own where there
+  /// are enough, ready by their word and not by waiting; they end with the cluster, also when this
+  /// process is killed. Fails: as ChildProcess does.
   static Expected<Cluster> start_local(int count, const std::filesystem::path& paretod);
-  /// The same as the devices of a test bed, with its limits, each where the network has it. Control groups are called as the test bed,
-  /// which is `claim`ed where it has limits. Fails: as ResourceGroup does too.
+  /// Starts the same as the devices of a test bed, with its limits, each where the network has it.
+  /// Control groups are called as the test bed, which is `claim`ed where it has limits. Fails: as
+  /// ResourceGroup does too.
   static Expected<Cluster> start_local(const netem::Testbed& bed,
                                        const std::filesystem::path& paretod,
                                        std::unique_ptr<EmulatedNetwork> network,
                                        std::optional<TestbedRegistry::Claim> claim);
-  /// Of devices connected by the caller.
+  /// Makes a cluster of devices that the caller connected.
   static Cluster of(std::vector<std::unique_ptr<DaemonClient>> devices);
   static Cluster of(std::vector<std::unique_ptr<DaemonClient>> devices,
                     std::unique_ptr<Network> network);
@@ -65,21 +69,22 @@ class Cluster {
   /// Fails: kNotFound with the nearest names.
   Expected<DaemonClient*> find(const std::string& name) const;
   /// Connects to a device again, at the address that was asked for: what was set up there before is
-  /// given up. The client that device() and find() returned before is gone then. Fails: as connect(),
-  /// and the device stays as it is.
+  /// given up. The client that device() and find() returned before is gone then. Fails: as
+  /// connect(), and the device stays as it is.
   Expected<> reconnect(const std::string& name, std::chrono::milliseconds timeout);
   /// Abandons those of these devices that there are (daemon_client.h). Any thread, also during a
   /// reconnect(), whose new client is not abandoned.
   void abandon(const std::vector<std::string>& names);
-  /// How many of the devices are on the machine of this one, itself included; of a daemon that does not tell where it is, 1.
+  /// Returns how many of the devices are on the machine of this one, itself included; for a daemon
+  /// that does not tell where it is, 1.
   int machine_shared_by(const DaemonClient& device) const;
-  /// Between the devices; null where there is nothing to be changed about it.
+  /// Returns the network between the devices; null if nothing about it can be changed.
   Network* network() const;
-  /// One that asks the devices to change theirs; it ends before they do.
+  /// Uses a network that asks the devices to change theirs; it ends before they do.
   void use_network(std::unique_ptr<Network> network);
   /// Process ids of the daemons that start_local started, in order; empty otherwise.
   std::vector<int> local_pids() const;
-  /// Of the test bed that start_local was given; null without one.
+  /// Returns the claim on the test bed that start_local was given; null without one.
   const TestbedRegistry::Claim* claim() const;
 
  private:

@@ -1,6 +1,8 @@
-// Which codec `auto` stands for on a link: the one that takes a message across soonest, by what was measured on the devices.
+// Which codec `auto` stands for on a link: the one that takes a message across soonest, by what was
+// measured on the devices.
 //
-//   time of a message = encode (on the sender) + bytes / rate of the link + decode (on the receiver)
+//   time of a message = encode (on the sender) + bytes / rate of the link
+//                       + decode (on the receiver)
 #pragma once
 
 #include <map>
@@ -20,25 +22,30 @@ namespace pareto::cluster {
 
 inline constexpr std::string_view kAutoCodec = "auto";
 
-/// What a message takes to cross a link of that rate. In seconds.
+/// Returns the time in seconds that a message takes to cross a link of that rate.
 double crossing_seconds(const wire::CodecCost& cost, double bytes_per_second);
-/// The one that crosses soonest of those with no more than the allowed error (CodecError::mean); the first of equal ones, so that none,
-/// which stands first, wins a tie. "none" where nothing is allowed.
+/// Returns the one that crosses soonest of those with no more than the allowed error
+/// (CodecError::mean); the first of equal ones, so that none, which stands first, wins a tie.
+/// "none" where nothing is allowed.
 std::string choose_codec(std::span<const wire::CodecCost> costs, double bytes_per_second,
                          double allowed_error);
-/// Costs measured on the sender with `decode` as it would be on the receiver, by what both take for the same tensor.
+/// Costs measured on the sender with `decode` as it would be on the receiver, by what both take for
+/// the same tensor.
 std::vector<wire::CodecCost> decoded_elsewhere(std::vector<wire::CodecCost> costs,
                                                std::span<const wire::CodecCost> on_sender,
                                                std::span<const wire::CodecCost> on_receiver);
 
-/// "none", "int8", "auto"; of several links that differ "int8, none": a plan's codecs in one word.
+/// Returns "none", "int8", "auto"; of several links that differ "int8, none": a plan's codecs in
+/// one word.
 std::string codec_text(const std::vector<std::string>& codecs);
-/// "none" and every codec of this build that loses nothing, or where some may be lost (above 0) every one.
+/// Returns "none" and every codec of this build that loses nothing, or where some may be lost
+/// (above 0) every one.
 std::vector<std::string> codecs_losing(double allowed_error);
 /// Fails: kNotFound, with the names there are.
 Expected<> check_codec_name(const std::string& name);
 
-/// Names the codecs that plans leave open. Each link's rate and each device's speed are measured once and kept.
+/// Names the codecs that plans leave open. Each link's rate and each device's speed are measured
+/// once and kept.
 ///
 /// Threads: one owner.
 class CodecChooser {
@@ -46,11 +53,13 @@ class CodecChooser {
   /// allowed_error: what a tensor of a boundary may lose, as CodecError::mean; 0: nothing.
   explicit CodecChooser(double allowed_error = 0) : allowed_error_(allowed_error) {}
 
-  /// The plan's codecs with every "auto" replaced. `devices` and `shards`: of its stages, loaded. Fails: as the devices do.
+  /// Returns the plan's codecs with every "auto" replaced. `devices` and `shards`: of its
+  /// stages, loaded. Fails: as the devices do.
   Expected<std::vector<std::string>> choose(const plan::Plan& plan,
                                             const std::vector<DaemonClient*>& devices,
                                             const std::vector<ShardLease>& shards);
-  /// The network is another one from now on, or one that it was before: what was measured of links holds for that condition alone.
+  /// Reports that the network is another one from now on, or one that it was before: what was
+  /// measured of links holds for that condition alone.
   void network_changed(const std::string& condition) { condition_ = condition; }
 
  private:
@@ -64,7 +73,7 @@ class CodecChooser {
   const double allowed_error_;
   std::string condition_;
   std::map<std::tuple<std::string, std::string, DaemonClient*, DaemonClient*>, double>
-      rates_;  ///< by condition and transport
+      rates_;  ///< rates by condition and transport
   std::map<DaemonClient*, Costs> standard_costs_;
 };
 

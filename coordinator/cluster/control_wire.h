@@ -15,7 +15,8 @@ namespace pareto::cluster {
 control::v1::LoadShardRequest to_wire(const plan::Shard& shard,
                                       const control::ShardSettings& settings);
 
-/// Words come out without control characters. `address`: of its control, for data addresses that name no host.
+/// Words come out without control characters. `address`: of its control, for data addresses that
+/// name no host.
 DeviceInfo from_wire(const control::v1::DescribeReply& reply, const std::string& address);
 LoadedShard from_wire(const control::v1::LoadShardReply& reply);
 /// Fails: kCorrupt (a stage in an unknown state).

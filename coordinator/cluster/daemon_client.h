@@ -1,4 +1,5 @@
-// One daemon as the coordinator sees it: the calls of proto/control.proto as an interface, so that tests deploy to fakes.
+// One daemon as the coordinator sees it: the calls of proto/control.proto as an interface, so that
+// tests deploy to fakes.
 #pragma once
 
 #include <chrono>
@@ -26,13 +27,13 @@
 
 namespace pareto::cluster {
 
-/// What a device said of itself when it was connected.
+/// Facts that a device stated when it was connected.
 struct DeviceInfo {
   std::string version;
   std::string cpu;
   int cores = 1;
   std::uint64_t memory_bytes = 0;        ///< physical
-  std::uint64_t memory_limit_bytes = 0;  ///< what shards may take; 0 = no limit
+  std::uint64_t memory_limit_bytes = 0;  ///< bytes that shards may take; 0 = no limit
   std::string torch_version;
   bool fast_bf16 = false;
   int cuda_devices = 0;
@@ -42,9 +43,9 @@ struct DeviceInfo {
   std::uint64_t store_bytes = 0;
   std::uint64_t store_limit_bytes = 0;
   std::string os;
-  int threads = 1;                     ///< of a shard, where its settings name no number
-  std::string device;                  ///< what shards run on: "cpu", "cuda:0"
-  transport::Place place;              ///< of its daemon's process
+  int threads = 1;                     ///< threads of a shard whose settings name no number
+  std::string device;                  ///< device that shards run on: "cpu", "cuda:0"
+  transport::Place place;              ///< place of its daemon's process
   double cpu_quota = 0;                ///< processor time that it may take, in cores; 0: no limit
   std::uint64_t store_free_bytes = 0;  ///< free space of the file system that holds its store
   std::uint64_t max_frame_bytes = 0;   ///< the largest frame that it takes on a link; 0: not said
@@ -56,22 +57,23 @@ struct TriedEngine {
   Nanoseconds best{};
   std::string failure;
   double relative_error = 0;
-  std::string precision{};  ///< that it computes in
+  std::string precision{};  ///< precision that it computes in
 };
 
 struct LoadedShard {
-  std::string handle;  ///< for open_stage and unload_shard
+  std::string handle;  ///< handle for open_stage and unload_shard
   std::string engine;  ///< the one the device kept
   std::vector<TriedEngine> timings;
   std::uint64_t memory_bytes =
-      0;  ///< what it takes, with all that other shards have in common with it
-  std::uint64_t shards_bytes = 0;  ///< what all shards of the device take now, that counted once
+      0;  ///< bytes that it takes, with all that other shards have in common with it
+  /// Bytes that all shards of the device take now; what they have in common is counted once.
+  std::uint64_t shards_bytes = 0;
   bool was_loaded = false;
-  std::string precision{};         ///< that the engine computes in
+  std::string precision{};         ///< precision that the engine computes in
   std::string precision_reason{};  ///< why that is not the one asked for; empty: it is
 };
 
-/// Where the links that a stage accepts come to.
+/// The addresses that the links which a stage accepts come to.
 struct OpenedStage {
   std::string upstream;
   std::string sink;  ///< empty where there is a next stage
@@ -92,34 +94,34 @@ struct NamedTensor {
   Tensor tensor;
 };
 
-/// How long a shard ran on a device.
+/// The times that a shard took on a device.
 struct ShardTimes {
-  std::vector<Nanoseconds> whole;  ///< in the engine in use, run by run
+  std::vector<Nanoseconds> whole;  ///< times in the engine in use, run by run
   std::map<std::int64_t, Nanoseconds>
-      operators;  ///< by position in the model: the median of each, in the plain engine
+      operators;  ///< median time of each operator in the plain engine, by position in the model
 };
 
 struct LinkSpeed {
-  double bytes_per_second = 0;  ///< of large messages
-  Nanoseconds round_trip{};     ///< of a small one
+  double bytes_per_second = 0;  ///< rate of large messages
+  Nanoseconds round_trip{};     ///< round trip of a small message
 };
 
-/// What makes a device's network worse: proto/control.proto, Emulate.
+/// A request to make a device's network worse: proto/control.proto, Emulate.
 struct EmulationWish {
   std::string interface;
   plan::Condition condition;
-  std::string name;  ///< of the condition
+  std::string name;  ///< name of the condition
   bool control_interface_too = false;
 };
 
 struct EmulationLease {
   std::uint64_t number = 0;
-  std::chrono::milliseconds duration{};  ///< until it is renewed
+  std::chrono::milliseconds duration{};  ///< time until it has to be renewed
 };
 
-/// Every call has a deadline; an error begins with the device's name.
-/// Fails: as the daemon says (kInvalidArgument, kNotFound, kCorrupt, kExhausted, kPermission, kInternal, kClosed), kUnavailable
-/// (nobody answers at its address), kTimeout.
+/// Every call has a deadline; an error begins with the device's name. Fails: as the daemon says
+/// (kInvalidArgument, kNotFound, kCorrupt, kExhausted, kPermission, kInternal, kClosed),
+/// kUnavailable (nobody answers at its address), kTimeout.
 ///
 /// Threads: any.
 class DaemonClient {
@@ -128,7 +130,7 @@ class DaemonClient {
   virtual const DeviceConfig& config() const = 0;
   virtual const DeviceInfo& info() const = 0;
 
-  /// Which of these the device's store lacks.
+  /// Returns those that the device's store lacks.
   virtual Expected<std::vector<Digest>> missing_tensors(const std::vector<Digest>& digests) = 0;
   /// Streams them in chunks of at most 1 MiB.
   virtual Expected<> put_tensors(const std::vector<NamedTensor>& tensors) = 0;
@@ -141,55 +143,62 @@ class DaemonClient {
   /// Returns the smallest round trip of the stage's downstream link; 0 where the sink connects.
   virtual Expected<Nanoseconds> start_stage(std::uint64_t pipeline, std::uint32_t stage,
                                             std::chrono::milliseconds timeout) = 0;
-  /// Of a stage that runs and has no request in flight: from now on it runs the shard of that handle. Returns what it had done before.
-  /// Fails: kExhausted too where its downstream link is not warm for what the shard sends.
+  /// Changes the shard of a stage that runs and has no request in flight: from now on it runs the
+  /// shard of that handle. Returns what it had done before. Fails: kExhausted too if its downstream
+  /// link is not warm for what the shard sends.
   virtual Expected<control::StageReport> change_shard(std::uint64_t pipeline, std::uint32_t stage,
                                                       const std::string& handle) = 0;
   virtual Expected<control::StageReport> close_stage(std::uint64_t pipeline,
                                                      std::uint32_t stage) = 0;
-  /// Fails: kUnavailable too where what was loaded and opened there is gone, though the device answers: it restarted, or was out of reach.
+  /// Fails: kUnavailable too where what was loaded and opened there is gone, though the device
+  /// answers: it restarted, or was out of reach.
   virtual Expected<DeviceStatus> status(std::chrono::milliseconds timeout) = 0;
-  /// What it does and how it is, now. Fails: kCorrupt too.
+  /// Returns what the device does and how it is, now. Fails: kCorrupt too.
   virtual Expected<Observation> observe(std::chrono::milliseconds timeout) = 0;
-  /// What each codec costs on the device: for what a loaded shard sends on when it is run on example inputs; with an empty handle, for a
-  /// tensor that is the same everywhere.
+  /// Measures what each codec costs on the device: for what a loaded shard sends on when it is run
+  /// on example inputs; with an empty handle, for a tensor that is the same everywhere.
   virtual Expected<std::vector<wire::CodecCost>> measure_codecs(const std::string& handle) = 0;
-  /// What a loaded shard takes on example inputs of that batch, run `repeats` times, and its operators, run one by one in the plain engine
-  /// `operator_repeats` times; 0: not at all. No run is to take longer than `of_a_run`.
+  /// Measures what a loaded shard takes on example inputs of that batch, run `repeats` times, and
+  /// its operators, run one by one in the plain engine `operator_repeats` times; 0: not at all. No
+  /// run is to take longer than `of_a_run`.
   virtual Expected<ShardTimes> profile(const std::string& handle, std::int64_t batch, int repeats,
                                        int operator_repeats,
                                        std::chrono::milliseconds of_a_run) = 0;
-  /// What messages take on their way from the device to another one's data address.
+  /// Measures what messages take on their way from the device to another one's data address.
   virtual Expected<transport::ProbeResult> probe_link(const std::string& transport,
                                                       const std::string& address,
                                                       const transport::ProbeOptions& options,
                                                       std::chrono::milliseconds timeout) = 0;
-  /// From the device to another one's data address.
+  /// Measures the link from the device to another one's data address.
   virtual Expected<LinkSpeed> measure_link(const std::string& transport,
                                            const std::string& address) = 0;
-  /// Until the lease runs out or is ended. Fails: kPermission (the device does not allow it), kUnavailable.
+  /// Emulates until the lease runs out or is ended. Fails: kPermission (the device does not allow
+  /// it), kUnavailable.
   virtual Expected<EmulationLease> emulate(const EmulationWish& wish) = 0;
-  /// For as long again. Fails: kNotFound (it ran out).
+  /// Renews the lease for the same time again. Fails: kNotFound (it ran out).
   virtual Expected<> renew_emulation(std::uint64_t lease) = 0;
   virtual Expected<> end_emulation(std::uint64_t lease) = 0;
-  /// The clock of its stages' timelines against this process's steady_clock, from the best of so many exchanges (at least 1).
+  /// Measures the clock of its stages' timelines against this process's steady_clock. Keeps the
+  /// best of `probes` exchanges (at least 1).
   virtual Expected<ClockOffset> clock_offset(int probes) = 0;
 
   /// Makes every later call, and those under way, fail at once. Meant for a device that is lost:
   /// who undoes what was set up there then waits for nothing.
   virtual void abandon() {}
 
-  /// Bytes of weights that put_tensors handed to the device so far.
+  /// Returns the bytes of weights that put_tensors handed to the device so far.
   virtual std::uint64_t weights_sent_bytes() const = 0;
 };
 
-/// Connects over gRPC and exchanges protocol versions. Of a service of DNS its hosts are tried one after the other, each for `timeout`; the
-/// one that answers is what config() names from then on. Fails: kUnavailable, kTimeout, kInvalidArgument (another protocol version, both
-/// named); find_service's.
+/// Connects over gRPC and exchanges protocol versions. Of a service of DNS its hosts are tried one
+/// after the other, each for `timeout`; the one that answers is what config() names from then on.
+/// Fails: kUnavailable, kTimeout, kInvalidArgument (another protocol version, both named);
+/// find_service's.
 Expected<std::unique_ptr<DaemonClient>> connect_daemon(const DeviceConfig& config,
                                                        std::chrono::milliseconds timeout);
 
-/// "10.0.0.2:7071" for ("0.0.0.0:7071", "10.0.0.2:7070"): an unspecified host means the host the coordinator reached.
+/// Returns "10.0.0.2:7071" for ("0.0.0.0:7071", "10.0.0.2:7070"): an unspecified host means the
+/// host the coordinator reached.
 std::string resolve_data_address(const std::string& data, const std::string& control);
 
 }  // namespace pareto::cluster

@@ -30,7 +30,8 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr std::size_t kChunkBytes = std::size_t{1} << 20;
-// A shard's archive (KBs) and manifest travel in one message; gRPC's 4 MiB default would refuse large scripted ones.
+// A shard's archive (KBs) and manifest travel in one message; gRPC's 4 MiB default would refuse
+// large scripted ones.
 constexpr int kMaxMessageBytes = 256 << 20;
 constexpr seconds kShortCall{10};
 // To undo something: the daemon undoes by itself what is left when the session ends.
@@ -53,10 +54,12 @@ class GrpcDaemonClient final : public DaemonClient {
     grpc::ChannelArguments arguments;
     arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
     arguments.SetMaxSendMessageSize(kMaxMessageBytes);
-    // Two clients of one address must not share a connection, and a proxy has no business between devices.
+    // Two clients of one address must not share a connection, and a proxy has no business between
+    // devices.
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
     arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-    // A device that hangs or lost its network ends every call within half a minute, also those that may take long.
+    // A device that hangs or lost its network ends every call within half a minute, also those that
+    // may take long.
     arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kPingMs);
     arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kPingPatienceMs);
     arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
@@ -395,7 +398,7 @@ class GrpcDaemonClient final : public DaemonClient {
     return printable(without_call(last), kLongestMessage);
   }
 
-  /// Of the first call: that nobody answers is most often no fault of the programs.
+  /// Checks the first call: if nobody answers, the fault is most often not in the programs.
   Expected<> check_reached(const grpc::Status& status, milliseconds timeout) const {
     if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
       return fail(ErrorCode::kUnavailable,
@@ -427,7 +430,7 @@ class GrpcDaemonClient final : public DaemonClient {
     return check(status, doing);
   }
 
-  /// The session in which this client loads and opens, begun when it is first needed.
+  /// Returns the session in which this client loads and opens, begun when it is first needed.
   Expected<std::uint64_t> attend() {
     const std::lock_guard lock(attendance_mutex_);
     if (!attendance_) attendance_ = stub_->Attend(&attended_);
@@ -437,7 +440,7 @@ class GrpcDaemonClient final : public DaemonClient {
     return fail(ErrorCode::kUnavailable, "{}: it takes no coordinator", name_and_address(config_));
   }
 
-  /// False once the daemon ended the stream: Finish() says why.
+  /// Puts an entry on the stream. False once the daemon ended it: Finish() says why.
   bool put(grpc::ClientWriter<control::v1::TensorChunk>& writer, const NamedTensor& entry) {
     const std::span<const std::byte> bytes = entry.tensor.bytes();
     std::size_t offset = 0;
@@ -472,7 +475,8 @@ class GrpcDaemonClient final : public DaemonClient {
   bool abandoned_ = false;
 };
 
-/// gRPC tries the addresses of a name one after the other, and waits long for one that swallows packets.
+/// gRPC tries the addresses of a name one after the other, and waits long for one that swallows
+/// packets.
 Expected<std::string> address_to_dial(const DeviceConfig& config, milliseconds timeout) {
   const auto asked = transport::parse_host_port(config.address);
   if (!asked) return config.address;
@@ -485,8 +489,8 @@ Expected<std::string> address_to_dial(const DeviceConfig& config, milliseconds t
 Expected<std::unique_ptr<DaemonClient>> connect_to_host(const DeviceConfig& config,
                                                         milliseconds timeout) {
   PARETO_ASSIGN(const std::string dialled, address_to_dial(config, timeout));
-  // The second time for gRPC, which now and then takes a connection under way for a failed one (core/transport/grpc). Where nobody
-  // listens it costs nothing.
+  // The second time for gRPC, which now and then takes a connection under way for a failed one
+  // (core/transport/grpc). Where nobody listens it costs nothing.
   for (bool again = false;; again = true) {
     auto client = std::make_unique<GrpcDaemonClient>(config, dialled);
     auto described = client->describe(timeout);

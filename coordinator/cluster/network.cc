@@ -11,10 +11,10 @@
 namespace pareto::cluster {
 namespace {
 
-/// Of a link at most, before it is not what was asked for.
+/// The most measurements of a link, before it is not what was asked for.
 constexpr int kMeasurements = 3;
 
-/// Of each link.
+/// The condition of each link.
 using Conditions = std::vector<plan::Condition>;
 
 Conditions own_conditions(const netem::Testbed& bed) {
@@ -44,7 +44,8 @@ struct EmulatedNetwork::Impl {
     return {};
   }
 
-  /// Every link is judged. Where there is more than one, what is told is the way between the first two devices.
+  /// Measures and judges every link. If there is more than one, the result is the way between the
+  /// first two devices.
   Expected<netem::LinkMeasurement> measure(const Conditions& asked) const {
     netem::LinkMeasurement found;
     for (std::size_t i = 0; i < asked.size(); ++i) {
@@ -59,7 +60,8 @@ struct EmulatedNetwork::Impl {
     return netem::measure_link({network.device(0), host(0)}, {network.device(1), host(1)}, options);
   }
 
-  /// Whose measurement is not what was asked for is measured again: the machine may have been busy for a moment.
+  /// Judges a link. A measurement that is not what was asked for is repeated: the machine may have
+  /// been busy for a moment.
   Expected<netem::LinkMeasurement> judge(std::size_t link, const plan::Condition& asked) const {
     for (int attempt = 1;; ++attempt) {
       PARETO_ASSIGN(const netem::LinkMeasurement found,

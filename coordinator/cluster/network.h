@@ -1,4 +1,5 @@
-// The network between the devices of an experiment, where something is known or can be changed about it.
+// The network between the devices of an experiment, where something is known or can be changed
+// about it.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +21,7 @@ struct NamedCondition {
   plan::Condition condition;
 };
 
-/// "lte" of "configs/network/lte.yaml"; "none" of "none".
+/// Returns "lte" of "configs/network/lte.yaml"; "none" of "none".
 std::string condition_name(const std::string& file);
 
 /// Threads: one owner.
@@ -31,19 +32,21 @@ class Network {
 
   virtual ~Network() = default;
 
-  /// From now on links have that condition; "none" is a network left as it is. Returns what it was measured to be like when it was first
-  /// applied. Fails: kNotFound (no such condition), kUnavailable (the link is not what was asked for), kTimeout.
+  /// Gives links that condition from now on; "none" is a network left as it is. Returns what it was
+  /// measured to be like when it was first applied. Fails: kNotFound (no such condition),
+  /// kUnavailable (the link is not what was asked for), kTimeout.
   virtual Expected<netem::LinkMeasurement> apply(const std::string& condition) = 0;
   /// Whether it may be applied. Fails: kNotFound or kInvalidArgument with the remedy.
   virtual Expected<> offers(const std::string& condition) const = 0;
-  /// Whether the condition held since it was applied. Fails: kUnavailable (this machine could not keep up), and as tc does.
+  /// Whether the condition held since it was applied. Fails: kUnavailable (this machine could not
+  /// keep up), and as tc does.
   virtual Expected<> check() const = 0;
-  /// The condition for what is not a trial: "none" where it can be had.
+  /// Returns the condition for what is not a trial: "none" where it can be had.
   virtual std::string resting_condition() const = 0;
-  /// What makes it so: as NetworkFigures::emulator.
+  /// Returns the emulator that makes the network so; see NetworkFigures::emulator.
   virtual std::string emulator() const = 0;
-  /// What a condition is defined to do between two devices that are all there are, the coordinator beside the first; none: it has to be
-  /// measured.
+  /// Returns what a condition is defined to do between the only two devices, the coordinator next
+  /// to the first; no value if it has to be measured.
   virtual std::optional<plan::Condition> definition(const std::string& /*condition*/) const {
     return std::nullopt;
   }
@@ -60,24 +63,28 @@ class Network {
   }
 };
 
-/// What a network, null where nothing can be changed about it, is like for what is not a trial.
+/// Returns the condition of a network for what is not a trial. Null is a network that cannot be
+/// changed.
 std::string resting_condition(const Network* network);
-/// As Network::apply; none: nothing was measured, for there is no network. Fails: as Network::apply; kInvalidArgument where there is no
-/// network to be anything but Network::kNone.
+/// Applies a condition as Network::apply does; returns no value if nothing was measured because
+/// there is no network. Fails: as Network::apply does; kInvalidArgument if there is no network and
+/// `condition` is not Network::kNone.
 Expected<std::optional<netem::LinkMeasurement>> apply_condition(Network* network,
                                                                 const std::string& condition);
-/// Its resting condition, where there is a network. Fails: as Network::apply.
+/// Applies its resting condition, if there is a network. Fails: as Network::apply() does.
 Expected<> put_to_rest(Network* network);
 
-/// That of a test bed of this process: each device in a network namespace of its own, emulated links between them.
+/// The network of a test bed of this process: each device in a network namespace of its own,
+/// emulated links between them.
 class EmulatedNetwork final : public Network {
  public:
-  /// Its own conditions of each link, where they differ.
+  /// The condition in which each link has its own, if they differ.
   static constexpr const char* kOwn = "testbed";
 
-  /// `conditions` may be applied to all links, beside "none" and kOwn. Moves the calling thread, which is the process's first and has
-  /// started no others that matter, into device 0's namespace for good. Fails:
-  /// kPermission (root is needed), kUnavailable (this kernel has no namespaces, TUN or tbf), kNotFound (iproute2 is missing).
+  /// `conditions` may be applied to all links, next to "none" and kOwn. Moves the calling thread,
+  /// which is the process's first and has started no others that matter, into device 0's namespace
+  /// for good. Fails: kPermission (root is needed), kUnavailable (this kernel has no namespaces,
+  /// TUN or tbf), kNotFound (iproute2 is missing).
   static Expected<std::unique_ptr<EmulatedNetwork>> create(const netem::Testbed& bed,
                                                            std::vector<NamedCondition> conditions);
   ~EmulatedNetwork() override;
@@ -89,7 +96,7 @@ class EmulatedNetwork final : public Network {
   std::string emulator() const override;
   std::optional<plan::Condition> definition(const std::string& condition) const override;
 
-  /// The device's address for all others.
+  /// Returns the device's address for all others.
   static std::string host(std::size_t device);
   /// Moves the calling thread to a device. What it starts then is there.
   Expected<> enter(std::size_t device) const;
@@ -100,11 +107,11 @@ class EmulatedNetwork final : public Network {
   std::unique_ptr<Impl> impl_;
 };
 
-/// That of a test bed which another process holds: it has the one condition it was made with.
+/// The network of a test bed that another process holds: it has the one condition it was made with.
 class JoinedNetwork final : public Network {
  public:
-  /// `places`: the files of the devices' namespaces. Moves the calling thread as EmulatedNetwork does. Fails: kNotFound (the test bed is
-  /// gone), kPermission.
+  /// `places`: the files of the devices' namespaces. Moves the calling thread as EmulatedNetwork
+  /// does. Fails: kNotFound (the test bed is gone), kPermission.
   static Expected<std::unique_ptr<JoinedNetwork>> create(std::string condition,
                                                          std::string emulator,
                                                          const std::vector<std::string>& places);

@@ -1,4 +1,5 @@
-// What a device tells of itself and its stages at one moment: proto/control.proto, Observe. Counts only grow while a stage is open.
+// What a device tells of itself and its stages at one moment: proto/control.proto, Observe. Counts
+// only grow while a stage is open.
 #pragma once
 
 #include <cstdint>

@@ -7,8 +7,9 @@
 
 namespace pareto::cluster {
 
-/// Words come out without control characters and no longer than a line, figures that are none are left out. Fails: kCorrupt (durations
-/// that no clock gives, counts of other ranges, more stages than a daemon has).
+/// Words come out without control characters and no longer than a line, figures that are none are
+/// left out. Fails: kCorrupt (durations that no clock gives, counts of other ranges, more stages
+/// than a daemon has).
 Expected<Observation> observation_of(const control::v1::ObserveReply& reply);
 
 }  // namespace pareto::cluster

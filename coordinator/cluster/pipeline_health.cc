@@ -27,7 +27,7 @@ Answers ask_all(const Deployment& deployment, std::chrono::milliseconds patience
   return answers;
 }
 
-/// Null: the device has no such stage.
+/// Returns the report of a stage. Null: the device has no such stage.
 const control::StageReport* report_of(const Deployment& deployment, std::size_t stage,
                                       const DeviceStatus& status) {
   const auto [pipeline, number] = deployment.name_on_device(stage);
@@ -37,7 +37,7 @@ const control::StageReport* report_of(const Deployment& deployment, std::size_t 
   return found == status.stages.end() ? nullptr : &*found;
 }
 
-/// A device's own sentence begins with its name and what it was asked.
+/// Takes the device's name off its own sentence, which begins with its name and what it was asked.
 Error without_name(const DaemonClient& device, Error error) {
   const std::string name = name_and_address(device.config()) + ": ";
   for (const std::string& prefix : {name, std::string("asking for status: ")}) {
@@ -46,8 +46,7 @@ Error without_name(const DaemonClient& device, Error error) {
   return error;
 }
 
-/// What a stage calls its upstream or downstream link, as people know it: by who is at the other
-/// end.
+/// Names the neighbour in place of a stage's upstream or downstream link, as people know it.
 std::string with_neighbour(const Deployment& deployment, std::size_t stage,
                            const std::string& failure) {
   constexpr std::string_view kUpstream = "upstream link: ";
@@ -98,7 +97,8 @@ std::optional<LostStage> look_at(const Deployment& deployment, std::size_t stage
   return std::nullopt;
 }
 
-/// A link that its other end closed, or that broke under it, is the consequence of something else.
+/// Whether the loss follows from a neighbour: a link that its other end closed, or that broke under
+/// it, is the consequence of something else.
 bool follows_from_neighbour(const LostStage& lost) {
   const std::string& why = lost.why.message;
   return why.find("closed the link") != std::string::npos ||

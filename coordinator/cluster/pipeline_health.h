@@ -16,22 +16,23 @@ namespace pareto::cluster {
 struct LostStage {
   std::size_t stage = 0;  ///< its number in the plan
   std::string device;
-  /// Why, without the device's name. kTimeout: the device did not answer.
+  /// The reason, without the device's name. kTimeout: the device did not answer.
   Error why;
   bool device_is_lost = false;  ///< it does not answer, or has forgotten what was set up there
 };
 
-/// Asks all devices at once and waits for `patience` at most. Returns the stages that are the cause,
-/// none if all is well: if a device is lost, then stages that only lost their neighbour are left out.
+/// Asks all devices at once and waits for `patience` at most. Returns the stages that are the
+/// cause, none if all is well: if a device is lost, then stages that only lost their neighbour are
+/// left out.
 std::vector<LostStage> find_lost_stages(const Deployment& deployment,
                                         std::chrono::milliseconds patience);
 
-/// "stage 1 on pi-2: no daemon answers (Connection refused)", one behind the other; with the code of
-/// the first. At least one.
+/// Returns "stage 1 on pi-2: no daemon answers (Connection refused)", one behind the other; with
+/// the code of the first. At least one.
 Error error_of(const std::vector<LostStage>& lost);
 
-/// "; stage 1 on pi-2 has taken it and not sent it on", of the oldest request in the pipeline; or nothing
-/// if a device does not answer, or no stage holds a request.
+/// Returns "; stage 1 on pi-2 has taken it and not sent it on", of the oldest request in the
+/// pipeline; or nothing if a device does not answer, or no stage holds a request.
 std::string where_requests_wait(const Deployment& deployment, std::chrono::milliseconds patience);
 
 }  // namespace pareto::cluster

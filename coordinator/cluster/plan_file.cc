@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 /// A plan is a page; what is longer is something else.
 constexpr std::uintmax_t kMostBytes = 16 << 20;
 
-/// What tells a plan from others, as a part of a file's name.
+/// Returns what tells a plan from others, as a part of a file's name.
 std::string file_name_of(const plan::Plan& plan) {
   constexpr std::size_t kLongest = 100;
   std::string name =
@@ -31,7 +31,7 @@ std::string file_name_of(const plan::Plan& plan) {
   return name;
 }
 
-/// The plans of a folder, by name.
+/// Lists the plans of a folder, by name.
 Expected<std::vector<fs::path>> files_in(const fs::path& folder) {
   std::error_code error;
   std::vector<fs::path> files;
@@ -73,7 +73,7 @@ Expected<> check_devices(const plan::Plan& plan, const Cluster& cluster) {
   return {};
 }
 
-/// A cut that no position of the model's order is.
+/// Checks a cut that no position of the model's order is.
 Expected<> check_cut_of_sets(const plan::Plan& plan, std::size_t split,
                              const plan::OperatorRanges& before, const model::Model& model) {
   PARETO_TRY(with_context(model::check_cut(model.graph(), before),

@@ -47,7 +47,8 @@ Expected<ChildProcess> ChildProcess::start(const std::filesystem::path& program,
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
 
-  // The pipe's ends must not be the number the child gets: dup2 onto itself would keep close-on-exec.
+  // The pipe's ends must not be the number the child gets: dup2 onto itself would keep
+  // close-on-exec.
   const int write_end = fcntl(pipe_fds[1], F_DUPFD_CLOEXEC, 10);
   close(pipe_fds[1]);
   posix_spawn_file_actions_t actions;
@@ -57,7 +58,8 @@ Expected<ChildProcess> ChildProcess::start(const std::filesystem::path& program,
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, log.c_str(),
                                    O_WRONLY | O_CREAT | O_APPEND, 0600);
   posix_spawn_file_actions_adddup2(&actions, write_end, kReadyFd);
-  // A group of its own: Ctrl-C in the terminal is for the coordinator, which then ends its daemons in order.
+  // A group of its own: Ctrl-C in the terminal is for the coordinator, which then ends its daemons
+  // in order.
   const OwnGroup attributes;
   pid_t pid = 0;
   const int result =

@@ -16,8 +16,8 @@ namespace pareto::cluster {
 /// Threads: one owner.
 class ChildProcess {
  public:
-  /// Runs `program arguments… --ready-fd N`, its stderr into the file `log`. Fails: kNotFound (no such program), kPermission,
-  /// kExhausted.
+  /// Runs `program arguments… --ready-fd N`, its stderr into the file `log`. Fails: kNotFound (no
+  /// such program), kPermission, kExhausted.
   static Expected<ChildProcess> start(const std::filesystem::path& program,
                                       std::vector<std::string> arguments,
                                       const std::filesystem::path& log);
@@ -26,12 +26,12 @@ class ChildProcess {
   /// SIGTERM, and SIGKILL if it still runs after five seconds.
   ~ChildProcess();
 
-  /// The one line that it writes once it serves. Fails: kTimeout, kUnavailable (it ended before: with the last lines of its
-  /// stderr).
+  /// Returns the one line that it writes once it serves. Fails: kTimeout, kUnavailable (it ended
+  /// before: with the last lines of its stderr).
   Expected<std::string> wait_ready(Deadline deadline);
   /// SIGTERM, without waiting: several end at the same time before their destructors wait for them.
   void ask_to_end();
-  /// It goes on when this ends, and when this process does.
+  /// Leaves the process running when this object ends, and when this process does.
   void leave_running();
   pid_t pid() const { return pid_; }
 

@@ -13,7 +13,8 @@ namespace {
 // TCP's payload in packets of 1500 bytes.
 constexpr double kPayloadShare = 1448.0 / 1500.0;
 
-/// What one device does to make a link so. `first`: it is the link's first end; `alone`: nobody else does anything.
+/// Returns what one device does to make a link so. `first`: it is the link's first end; `alone`:
+/// nobody else does anything.
 plan::Condition share_of(const plan::Condition& whole, bool first, bool alone) {
   plan::Condition own = first ? whole : plan::Condition{whole.backward, whole.forward};
   if (!alone) own.backward = {};
@@ -26,7 +27,8 @@ struct RemoteNetwork::Impl {
   struct Held {
     DaemonClient* device;
     EmulationLease lease;
-    TimePoint runs_out{};  ///< at the latest, once it is no longer renewed
+    /// Time at which it runs out at the latest, once it is no longer renewed.
+    TimePoint runs_out{};
   };
 
   std::map<std::string, plan::Condition> conditions;
@@ -46,7 +48,8 @@ struct RemoteNetwork::Impl {
     static_cast<void>(release());
   }
 
-  /// Fails where a device may still have a condition: it does not answer, and its lease has not run out.
+  /// Fails where a device may still have a condition: it does not answer, and its lease has not run
+  /// out.
   Expected<> release() {
     {
       const std::lock_guard lock(mutex);
@@ -139,7 +142,7 @@ struct RemoteNetwork::Impl {
     return found;
   }
 
-  /// Against the network as it is by itself.
+  /// Measures a condition and judges it against the network as it is by itself.
   Expected<netem::LinkMeasurement> measure_and_judge(const std::string& name) {
     PARETO_ASSIGN(const auto found, measure());
     const auto bare = measured.find(kNone);
@@ -152,7 +155,8 @@ struct RemoteNetwork::Impl {
                 check.error().message);
   }
 
-  /// What a few messages over TCP can tell of a condition: where packets are lost or late they come at any rate below the one asked for.
+  /// Returns what a few messages over TCP can tell of a condition: if packets are lost or late,
+  /// they come at any rate below the one asked for.
   static plan::Condition judged(plan::Condition asked, const netem::LinkMeasurement& found) {
     const auto leave_out = [](plan::LinkDirection& direction,
                               const netem::DirectionMeasurement& measured) {

@@ -1,7 +1,9 @@
-// The network between real devices, which make their own interfaces worse at our wish (inventory.yaml: netem_interface).
+// The network between real devices, which make their own interfaces worse at our request
+// (inventory.yaml: netem_interface).
 //
-//   device 0: what leaves fares as `forward` ══▶ device 1 …          device 1 …: what leaves fares as `backward` ══▶
-//   where only one of them has such an interface, it does both: what leaves, and what comes in
+//   device 0: what leaves fares as `forward` ══▶ device 1 …
+//   device 1 …: what leaves fares as `backward` ══▶
+//   if only one of them has such an interface, it does both: what leaves, and what comes in
 #pragma once
 
 #include <memory>
@@ -13,16 +15,19 @@
 
 namespace pareto::cluster {
 
-/// Whether any of an inventory's devices lets its network be changed. Fails: kInvalidArgument with the remedy.
+/// Whether any of an inventory's devices lets its network be changed. Fails: kInvalidArgument with
+/// the remedy.
 Expected<> check_changeable(const std::vector<DeviceConfig>& devices);
 
-/// A condition is added to what the network is by itself, and judged by the difference. Leases are renewed as long as this lives; devices
-/// that cannot be reached any more take their condition back by themselves.
+/// A condition is added to what the network is by itself, and judged by the difference. Leases are
+/// renewed as long as this lives; devices that cannot be reached any more take their condition back
+/// by themselves.
 ///
 /// Threads: one owner; one of its own renews.
 class RemoteNetwork final : public Network {
  public:
-  /// `devices`: of the inventory, in its order; they outlive this. Fails: kInvalidArgument (fewer than two, or none has an interface).
+  /// `devices`: of the inventory, in its order; they outlive this. Fails: kInvalidArgument (fewer
+  /// than two, or none has an interface).
   static Expected<std::unique_ptr<RemoteNetwork>> create(std::vector<NamedCondition> conditions,
                                                          std::vector<DaemonClient*> devices);
   ~RemoteNetwork() override;

@@ -9,10 +9,11 @@
 namespace pareto::cluster {
 namespace {
 
-// What a loaded shard takes, against its weights: they stay in the store's page cache, and engines keep a packed copy. Shards of the same
-// settings share both.
+// What a loaded shard takes, against its weights: they stay in the store's page cache, and engines
+// keep a packed copy. Shards of the same settings share both.
 constexpr std::uint64_t kMemoryPerWeightByte = 2;
-// Of a device that states no limit: other programs run there, and two local daemons share one memory.
+// Of a device that states no limit: other programs run there, and two local daemons share one
+// memory.
 constexpr std::uint64_t kShareOfMemory = 4;
 
 Expected<std::uint64_t> tensor_bytes_of(const std::vector<plan::BoundaryValue>& values,
@@ -56,7 +57,8 @@ std::uint64_t ShardPool::budget(const DaemonClient& client) {
 bool ShardPool::unload_one(DaemonClient& client, Device& device) {
   auto oldest = device.entries.end();
   for (auto it = device.entries.begin(); it != device.entries.end(); ++it) {
-    // Only the pool holds it. Nobody can take it meanwhile: leases are given out under the device's mutex.
+    // Only the pool holds it. Nobody can take it meanwhile: leases are given out under the device's
+    // mutex.
     if (it->second.shard.use_count() > 1) continue;
     if (oldest == device.entries.end() || it->second.last_used < oldest->second.last_used) {
       oldest = it;

@@ -1,5 +1,5 @@
-// Shards loaded on devices, each once, shared by every deployment that runs it: the tcp and the grpc pipeline of one split, and
-// all rounds of a sweep.
+// Shards loaded on devices, each once, shared by every deployment that runs it: the tcp and the
+// grpc pipeline of one split, and all rounds of a sweep.
 #pragma once
 
 #include <atomic>
@@ -26,15 +26,17 @@ struct ResidentShard {
   std::uint64_t weight_bytes = 0;
   std::uint64_t input_bytes = 0;  ///< tensors of one request at the batch it was loaded for
   std::uint64_t output_bytes = 0;
-  std::vector<plan::BoundaryValue> inputs{};  ///< what a request is made of, in order
+  std::vector<plan::BoundaryValue> inputs{};  ///< inputs that a request is made of, in order
 };
-/// As long as somebody holds one, its shard stays loaded.
+/// A lease of a loaded shard: the shard stays loaded as long as somebody holds one.
 using ShardLease = std::shared_ptr<const ResidentShard>;
 
-/// Least recently used shards that nobody holds are unloaded where a device has no room for the next one. A weight is sent to a
-/// device at most once, unless the device's store dropped it meanwhile.
+/// Least recently used shards that nobody holds are unloaded where a device has no room for the
+/// next one. A weight is sent to a device at most once, unless the device's store dropped it
+/// meanwhile.
 ///
-/// Threads: any; shards of different devices load at the same time, those of one device one after the other.
+/// Threads: any; shards of different devices load at the same time, those of one device one after
+/// the other.
 class ShardPool {
  public:
   /// The workload and the devices must outlive the pool.
@@ -44,28 +46,30 @@ class ShardPool {
   ShardPool(const ShardPool&) = delete;
   ShardPool& operator=(const ShardPool&) = delete;
 
-  /// What to do where the device's memory is full of other shards.
+  /// The choices for a device whose memory is full of other shards.
   enum class WhenFull {
     kMakeRoom,  ///< unload those that nobody holds
     kRefuse,    ///< fail: loading ahead must not undo itself
   };
 
-  /// Fails: kExhausted (no room, although everything idle was unloaded: a deployment may be closed and the call
-  /// repeated); and as the device says.
+  /// Fails: kExhausted (no room, although everything idle was unloaded: a deployment may be closed
+  /// and the call repeated); and as the device says.
   Expected<ShardLease> acquire(DaemonClient& device, const plan::ShardOperators& operators,
                                const control::ShardSettings& settings,
                                WhenFull when_full = WhenFull::kMakeRoom);
-  /// Operators [begin, end) after all that come before them in the model.
+  /// Acquires operators [begin, end) after all that come before them in the model.
   Expected<ShardLease> acquire(DaemonClient& device, std::int64_t begin, std::int64_t end,
                                const control::ShardSettings& settings,
                                WhenFull when_full = WhenFull::kMakeRoom) {
     return acquire(device, plan::ShardOperators::between(begin, end), settings, when_full);
   }
 
-  /// Drops what is known of a device that is given up, and asks it nothing. No lease of it is in use.
+  /// Drops what is known of a device that is given up, and asks it nothing. No lease of it is in
+  /// use.
   void forget(DaemonClient& device);
 
-  /// What any device sets aside to load those operators. Fails: as the workload does.
+  /// Returns the memory that any device sets aside to load those operators. Fails: as the workload
+  /// does.
   Expected<std::uint64_t> loading_bytes(const plan::ShardOperators& operators, std::int64_t batch);
 
  private:
@@ -79,14 +83,14 @@ class ShardPool {
     std::mutex mutex;
     std::map<Key, Entry> entries;
     std::set<Digest> stored;
-    std::uint64_t resident_bytes = 0;  ///< of all its shards, those of others too
+    std::uint64_t resident_bytes = 0;  ///< bytes of all its shards, those of others too
     std::uint64_t clock = 0;
   };
 
   Device& state_of(DaemonClient& client);
   static std::uint64_t budget(const DaemonClient& client);
   static bool unload_one(DaemonClient& client, Device& device);
-  /// What a shard would take there, in bytes.
+  /// Returns the bytes that a shard would take there.
   static std::uint64_t wanted_bytes(const Device& device, const plan::Shard& shard,
                                     const control::ShardSettings& settings);
   Expected<> send_weights(DaemonClient& client, Device& device, const plan::Shard& shard);

@@ -1,6 +1,8 @@
 // The devices of a test bed (netem/testbed.h), ready to be used.
 //
-//   file or name --find_testbed--> ChosenTestbed --open_testbed--> Cluster      held by this process, or joined where another holds it
+//   file or name --find_testbed--> ChosenTestbed --open_testbed--> Cluster
+//
+// The cluster is held by this process, or joined if another holds it.
 #pragma once
 
 #include <filesystem>
@@ -16,25 +18,27 @@
 namespace pareto::cluster {
 
 struct ChosenTestbed {
-  std::optional<netem::Testbed> bed;      ///< none: it was named, not its file
-  std::optional<RunningTestbed> running;  ///< none: nobody holds it
+  std::optional<netem::Testbed> bed;  ///< no value means that it was given by name, not as a file
+  std::optional<RunningTestbed> running;  ///< no value means that nobody holds it
 
   const std::string& name() const { return bed ? bed->name : running->name; }
-  /// Digest of all files that it was made from.
+  /// Returns the digest of all files that it was made from.
   const std::string& content() const { return bed ? bed->content : running->content; }
-  /// The condition that it comes with: the file of all its links, "none", or EmulatedNetwork::kOwn where they differ.
+  /// Returns the condition that it comes with: the file of all its links, "none", or
+  /// EmulatedNetwork::kOwn where they differ.
   std::string network() const;
 };
 
 /// Whether it is a file that is meant, and not the name of one that is up.
 bool is_testbed_file(const std::string& what);
 
-/// `what`: a file, or the name of one that is up. Fails: as read_testbed does; kNotFound (no such file, none of that name);
-/// kInvalidArgument (one of that name is up, made of another file).
+/// `what`: a file, or the name of one that is up. Fails: as read_testbed does; kNotFound (no such
+/// file, none of that name); kInvalidArgument (one of that name is up, made of another file).
 Expected<ChosenTestbed> find_testbed(const std::string& what);
 
-/// Joined where it is up, and left up; else held by this process, and gone with the cluster. `conditions` may be applied to all links beside
-/// its own where it is held. Moves the calling thread, as EmulatedNetwork::create does. Fails: as TestbedNetwork, ResourceGroup and Cluster do.
+/// Joined where it is up, and left up; else held by this process, and gone with the cluster.
+/// `conditions` may be applied to all links next to its own where it is held. Moves the calling
+/// thread, as EmulatedNetwork::create does. Fails: as TestbedNetwork, ResourceGroup and Cluster do.
 Expected<Cluster> open_testbed(const ChosenTestbed& chosen, std::vector<NamedCondition> conditions,
                                const std::filesystem::path& paretod);
 

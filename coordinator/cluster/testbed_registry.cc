@@ -88,13 +88,13 @@ Expected<RunningTestbed> read_running(const fs::path& file) {
   }
 }
 
-/// What somebody typed stays within the registry.
+/// Whether a name that somebody typed stays within the registry.
 bool is_one_folder(const std::string& name) {
   return !name.empty() && name.front() != '.' && name.find('/') == std::string::npos;
 }
 
-/// A folder that nobody else but root can have put something into: it names processes to end and files to enter. Fails: kNotFound,
-/// kPermission.
+/// Opens a folder that nobody else but root can have put something into: it names processes to end
+/// and files to enter. Fails: kNotFound, kPermission.
 Expected<FileDescriptor> open_trusted(const fs::path& folder) {
   FileDescriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat status {};
@@ -107,7 +107,8 @@ Expected<FileDescriptor> open_trusted(const fs::path& folder) {
               folder.string(), status.st_uid);
 }
 
-/// Makes it where it is not there. Fails: kPermission, kNotFound (it is no folder, or was removed at once).
+/// Makes it where it is not there. Fails: kPermission, kNotFound (it is no folder, or was removed
+/// at once).
 Expected<> make_trusted(const fs::path& folder, mode_t mode) {
   const auto failed = [&](int error) -> Expected<> {
     if (error == EACCES || error == EPERM) {
@@ -158,7 +159,8 @@ Expected<> TestbedRegistry::repair(const std::string& name) const {
   if (!lock && lock.error().code == ErrorCode::kNotFound) return {};
   PARETO_TRY(lock);
   if (!*lock) return {};
-  // Namespaces, devices and daemons ended with the process that had them; its control groups did not.
+  // Namespaces, devices and daemons ended with the process that had them; its control groups did
+  // not.
   PARETO_TRY(with_context(netem::remove_groups(name), "test bed {}, left behind", name));
   std::error_code error;
   fs::remove_all(folder, error);
@@ -172,7 +174,7 @@ Expected<std::optional<TestbedRegistry::Claim>> TestbedRegistry::claim(
   PARETO_ASSIGN(const auto known, names());
   for (const std::string& one : known) PARETO_TRY(repair(one));
   const fs::path folder = folder_ / name;
-  // Whoever only looks has it for a moment.
+  // A process that only looks has it for a moment.
   const TimePoint patience = std::chrono::steady_clock::now() + kLookersTime;
   for (;;) {
     // Others could hold its lock for ever.

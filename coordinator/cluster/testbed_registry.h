@@ -1,4 +1,5 @@
-// The test beds of this machine that are up: each is held by one process, which says here what it holds.
+// The test beds of this machine that are up: each is held by one process, which says here what it
+// holds.
 //
 //   /run/pareto-testbeds/two-pi4/           locked by that process as long as it lives
 //     testbed.json                          a RunningTestbed, once it is up
@@ -20,8 +21,8 @@ struct RunningDevice {
   std::string preset;
   std::string control;  ///< address inside the test bed
   std::string place;    ///< the file of its network namespace: nsenter --net=…
-  int process = 0;      ///< of its daemon
-  double speed = 0;     ///< as in netem::TestbedDevice
+  int process = 0;      ///< process of its daemon
+  double speed = 0;     ///< speed of the imitated device; see netem::TestbedDevice
   std::string steady;   ///< the same
   std::uint64_t memory_bytes = 0;
 };
@@ -34,11 +35,11 @@ struct RunningLink {
 
 struct RunningTestbed {
   std::string name;
-  int process = 0;  ///< that holds it
+  int process = 0;  ///< process that holds it
   std::string
       content;  ///< digest of all that it was read from: whether a file is that of this test bed
-  std::string network;   ///< of all links; empty where they differ
-  std::string emulator;  ///< of its links: "user", "tc"
+  std::string network;   ///< network of all links; empty if they differ
+  std::string emulator;  ///< emulator of its links: "user", "tc"
   std::vector<RunningDevice> devices;
   std::vector<RunningLink> links;
 };
@@ -46,7 +47,8 @@ struct RunningTestbed {
 /// Test beds of one folder. Threads: any; each call by itself.
 class TestbedRegistry {
  public:
-  /// Beside /run/pareto-edge, which is that of the daemon's own user: only root is to say what root ends and enters.
+  /// Next to /run/pareto-edge, which is that of the daemon's own user: only root is to say what
+  /// root ends and enters.
   static constexpr const char* kFolder = "/run/pareto-testbeds";
   explicit TestbedRegistry(std::filesystem::path folder = kFolder) : folder_(std::move(folder)) {}
 
@@ -56,7 +58,7 @@ class TestbedRegistry {
     ~Claim();
     Claim(Claim&&) noexcept = default;
     Claim& operator=(Claim&&) = delete;
-    /// From now on others find it. Fails: kExhausted (no room), kPermission.
+    /// Publishes it, so that others find it from now on. Fails: kExhausted (no room), kPermission.
     Expected<> publish(const RunningTestbed& bed) const;
 
    private:
@@ -67,16 +69,18 @@ class TestbedRegistry {
     std::optional<FolderLock> lock_;
   };
 
-  /// None: another process has it. Removes what killed processes left behind of this and of all other test beds. Fails: kPermission,
-  /// kUnavailable (something left behind cannot be removed).
+  /// Claims the test bed. Returns no value if another process has it. Removes what killed processes
+  /// left behind of this and of all other test beds. Fails: kPermission, kUnavailable (something
+  /// left behind cannot be removed).
   Expected<std::optional<Claim>> claim(const std::string& name) const;
 
-  /// None: not up, or on its way. Fails: kCorrupt (its own description cannot be read), kPermission (another user's folder).
+  /// Returns the running test bed; no value if it is not up, or on its way. Fails: kCorrupt (its
+  /// own description cannot be read), kPermission (another user's folder).
   Expected<std::optional<RunningTestbed>> find(const std::string& name) const;
-  /// In order of their names.
+  /// Returns all in the order of their names.
   Expected<std::vector<RunningTestbed>> all() const;
-  /// Asks its process to end, and waits for that; ends it by force after half a minute. False: it was not up. Fails: kPermission,
-  /// kUnavailable (it is on its way).
+  /// Asks its process to end, and waits for that; ends it by force after half a minute. False: it
+  /// was not up. Fails: kPermission, kUnavailable (it is on its way).
   Expected<bool> end(const std::string& name) const;
 
  private:

@@ -15,31 +15,34 @@ namespace pareto::cluster {
 
 inline constexpr std::string_view kAutoTransport = "auto";
 
-/// A transport of all links ("tcp", "auto"), or a mix of them, joined by '+': "shm+tcp+grpc" is the source's link, those between stages and
-/// the sink's. Fails: kNotFound naming one that links between processes cannot have, with those there are; kInvalidArgument (a link without).
+/// A transport of all links ("tcp", "auto"), or a mix of them, joined by '+': "shm+tcp+grpc" is the
+/// source's link, those between stages and the sink's. Fails: kNotFound naming one that links
+/// between processes cannot have, with those there are; kInvalidArgument (a link without).
 Expected<std::vector<std::string>> parse_transport_mix(const std::string& text);
 
-/// One for each of so many links (at least 2): a mix of as many as it stands; one of one for all; of another number, the source's and the
-/// sink's with the one between them repeated or left out. None where that is not to be said: the mix has several between and another
-/// number of them.
+/// Returns one transport for each of `links` links (at least 2), or no value if that is not clear.
+/// A mix of that length stays as it is. One transport stands for all links. In a mix of another
+/// length, the source's and the sink's stay and the one between them is repeated or left out; a mix
+/// with several between has no answer.
 std::optional<std::vector<std::string>> fit_transports(const std::vector<std::string>& mix,
                                                        std::size_t links);
 
-/// Of each link of a chain of devices: the first transport of this build that stays within a machine (shm) where both ends share one and the
-/// one that is connected to offers it, else the first that crosses a network (tcp). The source's link and the sink's have `here` as their
+/// Returns the transport of each link of a chain of devices: the first of this build that stays
+/// within a machine (shm) if both ends share one and the one that is connected to offers it, else
+/// the first that crosses a network (tcp). The source's link and the sink's have `here` as their
 /// other end. Fails: kNotFound (a device that the cluster has not).
 Expected<std::vector<std::string>> nearest_transports(
     const std::vector<std::string>& devices, const Cluster& cluster,
     const transport::Place& here = transport::this_place());
 
-/// The plan with the transport of each link named where it says "auto". Fails: as above.
+/// Returns the plan with the transport of each link named where it says "auto". Fails: as above.
 Expected<plan::Plan> with_transports_named(plan::Plan plan, const Cluster& cluster);
 
 /// Returns the address that a device listens on for a transport. Fails: kNotFound, with the remedy.
 Expected<std::string> data_address(const DaemonClient& device, const std::string& transport);
 
-/// Checks that each link of a plan with named transports ends at a device that listens for it. Fails:
-/// as data_address(); kNotFound (a device that the cluster lacks).
+/// Checks that each link of a plan with named transports ends at a device that listens for it.
+/// Fails: as data_address(); kNotFound (a device that the cluster lacks).
 Expected<> check_data_addresses(const plan::Plan& plan, const Cluster& cluster);
 
 }  // namespace pareto::cluster

@@ -19,7 +19,7 @@ class TransportSet {
   using Factory =
       std::function<Expected<std::unique_ptr<transport::Transport>>(std::string_view name)>;
 
-  /// Of this build's.
+  /// Makes the transports of this build.
   TransportSet()
       : TransportSet([](std::string_view name) { return transport::make_transport(name); }) {}
   explicit TransportSet(Factory make) : make_(std::move(make)) {}

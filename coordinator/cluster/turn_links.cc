@@ -77,7 +77,7 @@ class TurnLinks::Sink final : public transport::Link {
 
  private:
   TurnLinks& turns_;
-  std::optional<std::size_t> replica_;  ///< whose result has begun, or is waited for
+  std::optional<std::size_t> replica_;  ///< replica whose result has begun, or is waited for
 };
 
 TurnLinks::TurnLinks(std::vector<ReplicaLinks> replicas)

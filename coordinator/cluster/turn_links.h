@@ -1,4 +1,5 @@
-// The links of replicas as those of one pipeline: requests go to them in turns, and results come back in the order of the requests.
+// The links of replicas as those of one pipeline: requests go to them in turns, and results come
+// back in the order of the requests.
 //
 //   source ──request i──▶ source of replica i mod n ══▶ [stage] ══▶ its sink ──▶ sink
 #pragma once
@@ -14,7 +15,8 @@
 namespace pareto::cluster {
 
 struct ReplicaLinks {
-  std::uint64_t pipeline = 0;  ///< what messages to it name, whatever they named
+  /// Pipeline that messages to it name, in place of the one they named.
+  std::uint64_t pipeline = 0;
   transport::Link* source = nullptr;
   transport::Link* sink = nullptr;
 };
@@ -22,13 +24,14 @@ struct ReplicaLinks {
 /// Threads: source() and sink() as any other Link, both at once.
 class TurnLinks {
  public:
-  /// At least one; the links outlive it.
+  /// Takes turns between replicas, at least one; the links outlive it.
   explicit TurnLinks(std::vector<ReplicaLinks> replicas);
   ~TurnLinks();
 
-  /// An end goes to all of them.
+  /// Returns the source, by which an end goes to all of them.
   transport::Link& source();
-  /// What is received of one that has not been sent to waits for that.
+  /// Returns the link for results. A message that is received from a replica before anything was
+  /// sent to it waits until something is.
   transport::Link& sink();
 
  private:

@@ -8,8 +8,8 @@
 namespace pareto::cluster {
 namespace {
 
-/// For each wanted value its place among `present`. Boundaries list each live value once, in an order of their own; a model may
-/// return one value twice and ignore an argument.
+/// Returns for each wanted value its place among `present`. Boundaries list each live value once,
+/// in an order of their own; a model may return one value twice and ignore an argument.
 Expected<std::vector<Value>> reorder(const std::vector<std::int64_t>& wanted,
                                      const std::vector<std::int64_t>& present,
                                      const std::vector<Value>& values, const char* what) {

@@ -1,4 +1,5 @@
-// What is deployed and what is sent through it, behind a seam: the coordinator's model, or a made-up one in tests.
+// What is deployed and what is sent through it, behind a seam: the coordinator's model, or a
+// made-up one in tests.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +21,14 @@ namespace pareto::cluster {
 class Workload {
  public:
   virtual ~Workload() = default;
-  /// Those operators as a shard.
+  /// Returns those operators as a shard.
   virtual Expected<plan::Shard> shard(const plan::ShardOperators& operators) = 0;
   virtual Expected<Tensor> weight(const Digest& digest) = 0;
-  /// Made-up inputs for one request of `batch` samples, in the order of the first shard's inputs.
+  /// Returns made-up inputs for one request of `batch` samples, in the order of the first shard's
+  /// inputs.
   virtual Expected<std::vector<Value>> example(std::int64_t batch, std::uint64_t seed) = 0;
-  /// What the last shard should give for example(batch, seed), in the order of its outputs; none where nothing is known.
+  /// Returns what the last shard should give for example(batch, seed), in the order of its outputs;
+  /// nothing if that is not known.
   virtual Expected<std::optional<std::vector<Value>>> expected(std::int64_t batch,
                                                                std::uint64_t seed);
 };
@@ -39,13 +42,15 @@ class ModelWorkload final : public Workload {
   Expected<plan::Shard> shard(const plan::ShardOperators& operators) override;
   Expected<Tensor> weight(const Digest& digest) override;
   Expected<std::vector<Value>> example(std::int64_t batch, std::uint64_t seed) override;
-  /// Runs the whole model, in the plain engine; nothing is known of a model that draws random numbers.
+  /// Runs the whole model, in the plain engine; nothing is known of a model that draws random
+  /// numbers.
   Expected<std::optional<std::vector<Value>>> expected(std::int64_t batch,
                                                        std::uint64_t seed) override;
 
-  /// The model's arguments put into the order of the first shard's inputs. Fails: kInvalidArgument (another number).
+  /// Returns the model's arguments put into the order of the first shard's inputs. Fails:
+  /// kInvalidArgument (another number).
   Expected<std::vector<Value>> to_first_shard(const std::vector<Value>& arguments);
-  /// The last shard's outputs put into the order of the model's results.
+  /// Returns the last shard's outputs put into the order of the model's results.
   Expected<std::vector<Value>> from_last_shard(const std::vector<Value>& outputs);
 
  private:

@@ -119,7 +119,7 @@ Expected<DnsText> read_text(Reader& reader, std::size_t end) {
   return text;
 }
 
-/// None: of a kind that nobody here asks for.
+/// Reads a record. Returns no value for a kind that nobody here asks for.
 Expected<std::optional<DnsRecord>> read_record(Reader& reader) {
   DnsRecord record;
   PARETO_ASSIGN(record.name, reader.name());

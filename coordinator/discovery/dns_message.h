@@ -1,5 +1,6 @@
-// DNS messages (RFC 1035), as multicast DNS and look-ups of services use them: questions are written, answers are read. What comes from a
-// network may be anything: it is read within its bounds or refused whole.
+// DNS messages (RFC 1035), as multicast DNS and look-ups of services use them: questions are
+// written, answers are read. What comes from a network may be anything: it is read within its
+// bounds or refused whole.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +15,12 @@
 
 namespace pareto::discovery {
 
-/// The labels of a name, without the root's. Each has 1 to 63 bytes, of any value: those that people give to services hold spaces, dots and
-/// letters of all languages.
+/// The labels of a name, without the root's. Each has 1 to 63 bytes, of any value: those that
+/// people give to services hold spaces, dots and letters of all languages.
 using DnsName = std::vector<std::string>;
 
-/// "_pareto-edge._tcp.local"; a dot at the end changes nothing. Fails: kInvalidArgument (a label is empty or too long, or all are together).
+/// Parses "_pareto-edge._tcp.local"; a dot at the end changes nothing. Fails: kInvalidArgument (a
+/// label is empty or too long, or all are together).
 Expected<DnsName> parse_dns_name(std::string_view text);
 /// Names are the same whatever the case of their ASCII letters.
 bool same_name(const DnsName& a, const DnsName& b);
@@ -30,7 +32,7 @@ struct DnsQuestion {
   DnsType type = DnsType::kPtr;
 };
 
-/// Of an A or AAAA record: "192.168.1.21", "2001:db8::1".
+/// The address of an A or AAAA record: "192.168.1.21", "2001:db8::1".
 struct DnsAddress {
   std::string text;
 };
@@ -44,7 +46,7 @@ struct DnsService {
   DnsName target;  ///< empty: there is no such service, on purpose
 };
 struct DnsText {
-  std::vector<std::string> strings;  ///< of any bytes
+  std::vector<std::string> strings;  ///< strings of any bytes
 };
 
 struct DnsRecord {
@@ -53,7 +55,8 @@ struct DnsRecord {
   std::variant<DnsAddress, DnsPointer, DnsService, DnsText> data;
 };
 
-/// Records of other types and classes than the Internet's are left out; so is what says who has authority.
+/// Records of other types and classes than the Internet's are left out; so is what says who has
+/// authority.
 struct DnsMessage {
   std::uint16_t id = 0;
   bool is_response = false;
@@ -61,7 +64,8 @@ struct DnsMessage {
   std::vector<DnsRecord> additional;
 };
 
-/// A query for the Internet's records, not for recursion. The names are such as parse_dns_name() and parse_dns_message() return.
+/// Returns a query for the Internet's records, not for recursion. The names are such as
+/// parse_dns_name() and parse_dns_message() return.
 std::vector<std::byte> encode_query(std::uint16_t id, std::span<const DnsQuestion> questions);
 
 /// Fails: kCorrupt. Memory that it takes is bounded by the message's size.

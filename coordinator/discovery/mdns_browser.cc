@@ -29,9 +29,11 @@ constexpr const char* kGroup6 = "ff02::fb";
 // Who answers may ignore what did not come from its own link.
 constexpr int kHops = 255;
 constexpr Nanoseconds kFirstPause = std::chrono::seconds(1);
-// Of what answers leave open: so long more of them may come, so that one query asks for all that is missing.
+// Of what answers leave open: so long more of them may come, so that one query asks for all that is
+// missing.
 constexpr Nanoseconds kGathering = std::chrono::milliseconds(50);
-// In a packet, which stays below Ethernet's limit, and in a round of packets: who invents devices is not to make this flood the network.
+// In a packet, which stays below Ethernet's limit, and in a round of packets: who invents devices
+// is not to make this flood the network.
 constexpr std::size_t kMostQuestions = 4;
 constexpr std::size_t kMostOfARound = 32;
 constexpr std::size_t kMostBytes = 9000;
@@ -49,7 +51,7 @@ bool set(const FileDescriptor& socket, int level, int option, const T& value) {
   return ::setsockopt(socket.get(), level, option, &value, sizeof value) == 0;
 }
 
-/// With an empty socket where the interface refuses.
+/// Opens a way; with an empty socket if the interface refuses.
 Way open_way(int family, int interface) {
   Way way;
   FileDescriptor socket(::socket(family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
@@ -103,7 +105,7 @@ Expected<std::vector<Way>> open_ways() {
   return ways;
 }
 
-/// An interface that cannot send is left to the others.
+/// Sends on every way. An interface that cannot send is left to the others.
 void send(const std::vector<Way>& ways, std::uint16_t id,
           const std::vector<DnsQuestion>& questions) {
   const std::size_t end = std::min(questions.size(), kMostOfARound);
@@ -131,8 +133,8 @@ std::pair<std::string, std::uint16_t> text_of(const sockaddr_storage& address) {
   return {};
 }
 
-/// Takes the answers that wait, so many at a time that a flood of them does not outlast the deadline. Returns whether one had
-/// something new.
+/// Takes the answers that wait, with a limit, so that a flood of them does not outlast the
+/// deadline. Returns whether one had something new.
 bool receive(const FileDescriptor& socket, std::uint16_t id, ServiceFinder& finder) {
   std::array<std::byte, kMostBytes> buffer{};
   bool news = false;
@@ -166,7 +168,8 @@ Expected<std::vector<FoundDevice>> browse(std::string_view service, Nanoseconds 
   TimePoint next = std::chrono::steady_clock::now();
   Nanoseconds pause = kFirstPause;
   std::size_t asked = 0;
-  Deadline missing;  // when to ask for what answers left open; none: nothing new is
+  // Time to ask for what answers left open; no value means that nothing new is open
+  Deadline missing;
   for (TimePoint now = next; now < end; now = std::chrono::steady_clock::now()) {
     std::vector<DnsQuestion> questions;
     if (now >= next || (missing && now >= *missing)) {

@@ -1,5 +1,6 @@
-// Who announces a service on this machine's networks, by multicast DNS. Nothing has to run here for it: the question is sent from a port of
-// its own, and answers come back to that (RFC 6762, 5.1 and 6.7). What answers is Avahi, or any other responder, beside each daemon.
+// Who announces a service on this machine's networks, by multicast DNS. Nothing has to run here for
+// it: the question is sent from a port of its own, and answers come back to that (RFC 6762, 5.1 and
+// 6.7). What answers is Avahi, or any other responder, next to each daemon.
 #pragma once
 
 #include <string_view>
@@ -11,8 +12,9 @@
 
 namespace pareto::discovery {
 
-/// Asks on every interface that is up and takes multicast, again and again with longer pauses, and collects answers for all of `time`: there
-/// is no last one. service: "_pareto-edge._tcp". Blocks. Fails: kUnavailable (no such interface), kInvalidArgument (no name).
+/// Asks on every interface that is up and takes multicast, again and again with longer pauses, and
+/// collects answers for all of `time`: there is no last one. service: "_pareto-edge._tcp". Blocks.
+/// Fails: kUnavailable (no such interface), kInvalidArgument (no name).
 Expected<std::vector<FoundDevice>> browse(std::string_view service, Nanoseconds time);
 
 }  // namespace pareto::discovery

@@ -1,4 +1,5 @@
-// What multicast DNS has answered about a service so far, and what is still to be asked. Without sockets: mdns_browser.h has them.
+// What multicast DNS has answered about a service so far, and what is still to be asked. Without
+// sockets: mdns_browser.h has them.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +13,20 @@ namespace pareto::discovery {
 
 /// A daemon as it announces itself. Text is UTF-8 without control characters.
 struct FoundDevice {
-  std::string name;         ///< "pi-1": no other on this network is announced so
-  std::string device_name;  ///< what it calls itself, which another may do as well; empty: not told
-  std::string host;         ///< "raspberrypi.local"
-  std::uint16_t port = 0;   ///< of its control service
+  std::string name;  ///< "pi-1": no other on this network is announced so
+  /// Name it gives itself, which another may use as well; empty: it gave none.
+  std::string device_name;
+  std::string host;        ///< "raspberrypi.local"
+  std::uint16_t port = 0;  ///< port of its control service
   std::vector<std::string>
       addresses;        ///< numeric; IPv4 first, and of each kind the one that answered
-  std::string version;  ///< of its daemon; empty: not told
+  std::string version;  ///< version of its daemon; empty: it gave none
 
-  /// "192.168.1.21:7070", as in an inventory.
+  /// Returns "192.168.1.21:7070", as in an inventory.
   std::string control_address() const;
 };
 
-/// Believes what it is told, within limits: whoever is on the network may say anything.
+/// Believes what it is told, within limits: any host on the network may say anything.
 ///
 /// Threads: one owner.
 class ServiceFinder {
@@ -36,11 +38,11 @@ class ServiceFinder {
   explicit ServiceFinder(DnsName service) : service_(std::move(service)) {}
 
   DnsQuestion question() const { return {service_, DnsType::kPtr}; }
-  /// What the answers so far leave open.
+  /// Returns the questions that the answers so far leave open.
   std::vector<DnsQuestion> open_questions() const;
   /// Returns whether any of it was new. sender: the numeric address that the message came from.
   bool take(const DnsMessage& message, std::string_view sender);
-  /// Those of which host, port and an address are known, by name.
+  /// Returns the devices of which host, port and an address are known, by name.
   std::vector<FoundDevice> found() const;
 
  private:

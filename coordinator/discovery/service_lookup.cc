@@ -22,7 +22,8 @@ constexpr std::size_t kMostAnswerBytes = 65535;
 // More would make somebody wait who finds none of them well.
 constexpr std::size_t kMostTargets = 16;
 
-/// The letters of host names, so that what DNS says cannot be taken for an address of another kind.
+/// Whether a label has only the letters of host names, so that what DNS says cannot be taken for an
+/// address of another kind.
 bool is_host_label(std::string_view label) {
   return std::ranges::all_of(label, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
@@ -75,7 +76,8 @@ std::vector<DnsService> in_order_of_trial(std::vector<DnsService> services,
     const auto last = std::find_if(first, services.end(), [&](const DnsService& service) {
       return service.priority != first->priority;
     });
-    // Those without weight first: they are taken only where chance says 0, and when nothing else is left.
+    // Those without weight first: they are taken only where chance says 0, and when nothing else is
+    // left.
     std::stable_partition(first, last,
                           [](const DnsService& service) { return service.weight == 0; });
     std::uint64_t sum = 0;

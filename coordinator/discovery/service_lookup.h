@@ -1,5 +1,5 @@
-// "srv:_pareto-edge._tcp.example.org" where HOST:PORT would stand: the hosts that DNS names for a service (SRV records, RFC 2782), of which
-// the first that answers is taken.
+// "srv:_pareto-edge._tcp.example.org" where HOST:PORT would stand: the hosts that DNS names for a
+// service (SRV records, RFC 2782), of which the first that answers is taken.
 #pragma once
 
 #include <cstddef>
@@ -16,14 +16,17 @@ namespace pareto::discovery {
 
 inline constexpr std::string_view kServiceScheme = "srv:";
 
-/// Of one that begins with kServiceScheme. Fails: kInvalidArgument (no name of a service, as in the example above).
+/// Checks an address that begins with kServiceScheme. Fails: kInvalidArgument (no name of a
+/// service, as in the example above).
 Expected<> check_service_address(std::string_view address);
 
-/// Asks the resolver that this machine is set up with, which may take some seconds. Returns HOST:PORT in the order in which they are to be
-/// tried, at least one. Fails: kInvalidArgument, kNotFound (no such service), kUnavailable (no server answers), kCorrupt.
+/// Asks the resolver that this machine is set up with, which may take some seconds. Returns
+/// HOST:PORT in the order in which they are to be tried, at least one. Fails: kInvalidArgument,
+/// kNotFound (no such service), kUnavailable (no server answers), kCorrupt.
 Expected<std::vector<std::string>> find_service(const std::string& address);
 
-/// What a server's answer means. Fails: kNotFound (it names no host, or says that there is no service), kCorrupt.
+/// Returns the addresses in a server's answer. Fails: kNotFound (it names no host, or says that
+/// there is no service), kCorrupt.
 Expected<std::vector<std::string>> read_service_answer(std::span<const std::byte> answer,
                                                        std::mt19937_64& random);
 

@@ -10,7 +10,7 @@
 namespace pareto::load {
 namespace {
 
-/// For a device that is there; one that is not is asked again soon.
+/// The time limit for connecting to a device that is there; one that is not is asked again soon.
 constexpr std::chrono::milliseconds kConnecting{2000};
 
 }  // namespace
@@ -45,7 +45,7 @@ class PlanDeployer::Pipeline final : public StreamPipeline {
  private:
   PlanDeployer& deployer_;
   const std::unique_ptr<cluster::Deployment> deployment_;
-  std::vector<cluster::LostStage> lost_;  ///< as it was last found
+  std::vector<cluster::LostStage> lost_;  ///< lost stages, as they were last found
 };
 
 PlanDeployer::PlanDeployer(plan::Plan plan, cluster::Cluster& cluster, cluster::ShardPool& pool,
@@ -82,7 +82,7 @@ Expected<> PlanDeployer::find_lost_devices_again() {
     pool_.forget(*device);
     PARETO_TRY(cluster_.reconnect(name, kConnecting));
     lost_.erase(name);
-    // Its client may be newer than the wish.
+    // Its client may be newer than the request to hurry.
     if (hurried_) return fail(ErrorCode::kClosed, "{}: it is not waited for any more", name);
   }
   return {};

@@ -1,4 +1,5 @@
-// The pipelines of a lasting stream on real devices: a plan deployed, and deployed again once lost devices are back.
+// The pipelines of a lasting stream on real devices: a plan deployed, and deployed again once lost
+// devices are back.
 #pragma once
 
 #include <atomic>

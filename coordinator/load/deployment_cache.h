@@ -1,6 +1,7 @@
-// Pipelines kept open between the rounds of a sweep, so that connections stay warm; the least recently used are closed
-// where devices have no room for the next one. Where opening one takes long, because connections do, one pipeline runs all plans that its
-// connections fit, one after the other.
+// Pipelines kept open between the rounds of a sweep, so that connections stay warm; the least
+// recently used are closed where devices have no room for the next one. Where opening one takes
+// long, because connections do, one pipeline runs all plans that its connections fit, one after the
+// other.
 #pragma once
 
 #include <chrono>
@@ -25,10 +26,12 @@ namespace pareto::load {
 /// Threads: one owner.
 class DeploymentCache {
  public:
-  /// Two descriptors here and a few threads on each device are what an open pipeline costs.
+  /// The most pipelines that are open. Each costs two descriptors here and a few threads on each
+  /// device.
   static constexpr std::size_t kMostOpen = 128;
 
-  /// Where connecting and priming a pipeline took longer, the next plan takes it over; elsewhere each keeps its own.
+  /// The time of connecting and priming from which on the next plan takes a pipeline over; below it
+  /// each plan keeps its own.
   static constexpr std::chrono::milliseconds kDearOpening{50};
 
   DeploymentCache(const cluster::Cluster& cluster, cluster::ShardPool& pool,
@@ -44,8 +47,9 @@ class DeploymentCache {
     cluster::Deployment* deployment = nullptr;  ///< valid until the next get() or drop()
     bool opened = false;                        ///< its connections are new
   };
-  /// The open deployment of that key; or one opened under the same network condition ("" is one too) that runs the plan from now on, in
-  /// place of another key's; or a new one. Fails: as Deployment::open.
+  /// Returns the open deployment of that key; or one opened under the same network condition ("" is
+  /// one too) that runs the plan from now on, in place of another key's; or a new one. Fails: as
+  /// Deployment::open.
   Expected<Lease> get(std::size_t key, const plan::Plan& plan, const std::string& condition = "");
   void drop(std::size_t key) { open_.erase(key); }
 
@@ -53,13 +57,13 @@ class DeploymentCache {
   struct Entry {
     std::unique_ptr<cluster::Deployment> deployment;
     std::uint64_t last_used = 0;
-    std::string condition;  ///< what its connections have learnt
+    std::string condition;  ///< condition that its connections have adapted to
   };
   using Entries = std::map<std::size_t, Entry>;
-  /// Of the entry that runs the plan now; null: there is none that could.
+  /// Returns the deployment of the entry that runs the plan now; null if there is none that could.
   cluster::Deployment* take_over(std::size_t key, const plan::Plan& plan,
                                  const std::string& condition);
-  /// The least recently used one, but not that of `keep`. False: there is none.
+  /// Drops the least recently used one, but not that of `keep`. False: there is none.
   bool drop_oldest(std::optional<std::size_t> keep = std::nullopt);
 
   const cluster::Cluster& cluster_;

@@ -1,6 +1,7 @@
 // Watches what others do on the machines and devices of a measurement while it goes on.
 //
-//   Observe of each device, /proc/stat here ──ForeignLoadMeter──▶ ForeignLoad by machine, Company by device ──▶ doctor, PassRecord
+//   Observe of each device, /proc/stat here
+//       ──ForeignLoadMeter──▶ ForeignLoad by machine, Company by device ──▶ doctor, PassRecord
 #pragma once
 
 #include <functional>
@@ -19,34 +20,36 @@ namespace pareto::load {
 
 /// The machine of this process at one moment.
 struct OwnReading {
-  Nanoseconds clock{};  ///< of the machine's monotonic clock
+  Nanoseconds clock{};  ///< time of the machine's monotonic clock
   Nanoseconds cpu{};    ///< processor time of this process
   MachineLoad load{};
 };
 /// Reads it now. Threads: any.
 OwnReading read_own_load();
 
-/// What the devices answered at one moment, in their order; none: a device did not answer.
+/// The devices' answers at one moment, in their order; no value means that a device did not answer.
 struct LoadReading {
   OwnReading own;
   std::vector<std::optional<cluster::Observation>> devices;
 };
 
-/// The share that others took of each machine between two readings. Devices with the boot id of `own_boot` are on this machine, those
-/// that have one boot id in common on one machine. A machine whose times are not known, or a device that was restarted meanwhile, is
-/// left out.
+/// Returns the share that others took of each machine between two readings. Devices with the boot
+/// id of `own_boot` are on this machine, those that have one boot id in common on one machine. A
+/// machine whose times are not known, or a device that was restarted meanwhile, is left out.
 std::vector<results::ForeignLoad> foreign_load(const std::vector<cluster::DeviceInfo>& infos,
                                                const std::vector<std::string>& names,
                                                const std::string& own_boot,
                                                const LoadReading& before, const LoadReading& after);
-/// Returns that share of each device's machine, in their order; none: not known.
+/// Returns that share of each device's machine, in their order; no value means that it is not
+/// known.
 std::vector<std::optional<double>> foreign_shares(const std::vector<cluster::DeviceInfo>& infos,
                                                   const std::vector<std::string>& names,
                                                   const std::string& own_boot,
                                                   const LoadReading& before,
                                                   const LoadReading& after);
 
-/// Asks all devices at the same time. A device that does not answer is not asked again until start().
+/// Asks all devices at the same time. A device that does not answer is not asked again until
+/// start().
 ///
 /// Threads: one owner. The devices outlive it.
 class ForeignLoadMeter {
@@ -63,11 +66,11 @@ class ForeignLoadMeter {
   /// Reads for the last time.
   void finish();
 
-  /// Between start() and the last reading.
+  /// Returns the loads between start() and the last reading.
   std::vector<results::ForeignLoad> others() const;
-  /// The same by device, in their order; none: not known of its machine.
+  /// Returns the same by device, in their order; no value means that its machine's is not known.
   std::vector<std::optional<double>> shares() const;
-  /// Devices that had company at one reading at least.
+  /// Returns the devices that had company at one reading at least.
   const std::vector<results::Company>& company() const { return company_; }
 
  private:

@@ -19,11 +19,11 @@
 namespace pareto::load {
 namespace {
 
-/// A request that was lost with so many pipelines is what breaks them. The last of these it has to
-/// itself.
+/// The number of pipelines with which a request is lost before it counts as what breaks them. It
+/// has the last of these to itself.
 constexpr int kMostPipelines = 3;
 constexpr Nanoseconds kLongestPause = std::chrono::seconds(2);
-/// No pipeline takes longer to end, or to be opened.
+/// The longest time that a pipeline takes to end, or to be opened.
 constexpr Nanoseconds kLongestCall = std::chrono::hours(1);
 /// Against the slowest answer of a device.
 constexpr int kPatienceRatio = 20;
@@ -47,7 +47,8 @@ Woken wait(int stop, int wake, Nanoseconds time) {
   }
 }
 
-/// Leaves out the name that a sentence begins with ("pi-1: no answer") if `loss` says it of a stage.
+/// Leaves out the name that a sentence begins with ("pi-1: no answer") if `loss` says it of a
+/// stage.
 std::string without_name_in(const std::string& loss, const std::string& sentence) {
   const std::size_t end = sentence.find(": ");
   if (end == std::string::npos) return sentence;
@@ -57,7 +58,8 @@ std::string without_name_in(const std::string& loss, const std::string& sentence
 
 bool is_stopped(int stop) { return wait(stop, -1, Nanoseconds(0)) == Woken::kStop; }
 
-/// Notes when the last result passed on its way to another sink. Threads: as RequestSink; last() from any.
+/// Notes when the last result passed on its way to another sink. Threads: as RequestSink; last()
+/// from any.
 class DatedResults final : public RequestSink {
  public:
   explicit DatedResults(RequestSink& results) : results_(results) {}
@@ -98,7 +100,7 @@ class Watch {
   void watch() {
     bool stopped = false;
     for (;;) {
-      // After a wish to stop the next question is asked at once.
+      // After a request to stop the next question is asked at once.
       const Woken woken = wait(stopped ? -1 : options_.stop, wake_.get(), options_.watch_every);
       if (woken == Woken::kWake) return;
       stopped = stopped || woken == Woken::kStop;
@@ -110,7 +112,7 @@ class Watch {
     }
   }
 
-  /// True: something is lost.
+  /// Asks the devices. True: something is lost.
   bool ask(bool stopped) {
     const std::chrono::milliseconds least = stopped ? options_.last_patience : options_.patience;
     const TimePoint asked = std::chrono::steady_clock::now();
@@ -239,8 +241,8 @@ class LastingStream {
     backlog_.put_back(std::move(again));
   }
 
-  /// Whether a pipeline is open again before the deadline and before somebody wants to stop. `loss`:
-  /// why not, then.
+  /// Whether a pipeline is open again before the deadline and before somebody wants to stop.
+  /// `loss`: why not, then.
   bool reopen(Error& loss, TimePoint deadline) {
     Nanoseconds pause = options_.first_pause;
     std::optional<Error> last;

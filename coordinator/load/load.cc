@@ -14,7 +14,8 @@ namespace {
 
 using wire::Message;
 
-/// What source and sink share: which messages are in flight, and how it all ends. Threads: any.
+/// The state that source and sink share: which messages are in flight, and how it all ends.
+/// Threads: any.
 class Window {
  public:
   /// Requests are `messages` messages each.
@@ -24,7 +25,8 @@ class Window {
         first_(first),
         start_(std::chrono::steady_clock::now()) {}
 
-  /// Waits for room, and stamps the next message's start. None: no more are to be sent.
+  /// Waits for room, and stamps the next message's start. Returns no value if no more are to be
+  /// sent.
   std::optional<std::uint64_t> next() {
     std::unique_lock lock(mutex_);
     // A request makes room for another when the last of its messages is back.
@@ -47,7 +49,8 @@ class Window {
     return first_ + sent_.size() - 1;
   }
 
-  /// Waits until a result is due. None: every message has completed, or the load was stopped.
+  /// Waits until a result is due. Returns no value if every message has completed, or the load was
+  /// stopped.
   std::optional<std::uint64_t> oldest() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return stopped_ || all_sent_ || completed_ < sent_.size(); });
@@ -55,7 +58,7 @@ class Window {
     return first_ + completed_;
   }
 
-  /// When the oldest message in flight was sent.
+  /// Returns when the oldest message in flight was sent.
   TimePoint oldest_sent() {
     const std::lock_guard lock(mutex_);
     return start_ + sent_[completed_];
@@ -92,7 +95,7 @@ class Window {
   bool stopped_ = false;
 };
 
-/// A load ends with the first request that fails.
+/// Takes a result. A load ends with the first request that fails.
 Expected<transport::Received> take(transport::Link& sink, std::uint64_t request, TimePoint sent,
                                    const LoadOptions& options) {
   PARETO_ASSIGN(TakenResult taken, take_result(sink, request, sent, options.request_timeout));
@@ -121,7 +124,8 @@ void add(RequestSample& request, const RequestSample& message) {
   }
 }
 
-/// One sample for every so many; what is left over of a request that was not completed goes.
+/// Joins `count` messages to one sample each; the rest of a request that was not completed is
+/// dropped.
 std::vector<RequestSample> joined(std::vector<RequestSample> messages, std::size_t count) {
   if (count == 1) return messages;
   std::vector<RequestSample> requests;
@@ -186,7 +190,8 @@ Expected<LoadResult> Load::run(const Value& body, const LoadOptions& options) {
     return true;
   };
   if (options.window == 1 && messages == 1) {
-    // Nothing is in flight while it sends, so one thread cannot block itself, and none has to be woken between a result and the next request.
+    // Nothing is in flight while it sends, so one thread cannot block itself, and none has to be
+    // woken between a result and the next request.
     while (const auto request = window.next()) {
       if (!send(*request) || !receive(*request)) break;
     }

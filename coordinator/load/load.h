@@ -1,4 +1,5 @@
-// A closed loop through one pipeline: a source that keeps at most `window` requests in flight, and a sink that takes the results.
+// A closed loop through one pipeline: a source that keeps at most `window` requests in flight, and
+// a sink that takes the results.
 //
 //   source ══▶ [stages] ══▶ sink (the calling thread);  each result lets the next request go
 //
@@ -20,28 +21,29 @@ namespace pareto::load {
 
 struct LoadOptions {
   int window = 1;    ///< requests in flight
-  int requests = 1;  ///< at least this many …
+  int requests = 1;  ///< at least this many requests …
   /// … and more until this much time has passed since the first was sent.
   std::optional<Nanoseconds> duration;
   /// A request that takes longer has failed.
   std::chrono::milliseconds request_timeout = kRequestTimeout;
-  /// Samples of each message that a request travels in (coordinator/load/micro_batch.h); empty: one message.
+  /// Samples of each message that a request travels in (coordinator/load/micro_batch.h); empty: one
+  /// message.
   std::vector<std::int64_t> micro_batches;
 };
 
-/// How a result came to the sink.
+/// The times at which a result came to the sink.
 struct SinkTimes {
   Nanoseconds arrived{};  ///< since the load began: when its first byte was read
-  Nanoseconds receive{};  ///< from then on, without `decode`
+  Nanoseconds receive{};  ///< time from then on, without `decode`
   Nanoseconds decode{};
   Nanoseconds cpu{};  ///< processor time of the sink's thread for both
   std::uint64_t wire_bytes = 0;
 };
 
-/// Of a request in micro-batches: sent with the first, completed with the last; all other times are sums over them, arrivals those of the
-/// first.
+/// A sample of one request. In micro-batches it is sent with the first and completed with the last;
+/// all other times are sums over them, arrivals those of the first.
 struct RequestSample {
-  std::uint64_t request = 0;  ///< of its first message
+  std::uint64_t request = 0;  ///< number of its first message
   Nanoseconds sent{};         ///< since the load began: when its send was called
   Nanoseconds completed{};    ///< since the load began: when its result was decoded
   transport::Sent source;     ///< its way into the source's link
@@ -51,7 +53,7 @@ struct RequestSample {
 };
 
 struct LoadResult {
-  std::vector<RequestSample> samples;  ///< in the order of completion
+  std::vector<RequestSample> samples;  ///< samples in the order of completion
   Value last_output;                   ///< body of the last result
   TimePoint began{};
 };
@@ -59,17 +61,18 @@ struct LoadResult {
 /// Threads: one owner; each run() joins its source thread.
 class Load {
  public:
-  /// Both links must outlive it. Nothing else may use them meanwhile.
+  /// Makes a load. Both links must outlive it. Nothing else may use them meanwhile.
   Load(transport::Link& source, transport::Link& sink, std::uint64_t pipeline)
       : source_(source), sink_(sink), pipeline_(pipeline) {}
 
-  /// Sends `body` again and again; returns when every request has completed. The first failure ends it, and both links are then
-  /// closed: a pipeline with lost requests is not used again. Fails: with a request's own error (kError), kTimeout (which
-  /// request), kCorrupt (a result nobody asked for), kInvalidArgument (micro-batches that the request or its result cannot be cut
-  /// into), and as links do.
+  /// Sends `body` again and again; returns when every request has completed. The first failure ends
+  /// it, and both links are then closed: a pipeline with lost requests is not used again. Fails:
+  /// with a request's own error (kError), kTimeout (which request), kCorrupt (a result nobody asked
+  /// for), kInvalidArgument (micro-batches that the request or its result cannot be cut into), and
+  /// as links do.
   Expected<LoadResult> run(const Value& body, const LoadOptions& options);
 
-  /// That were completed, of all runs.
+  /// Returns the number of requests that were completed, of all runs.
   std::int64_t requests() const { return requests_; }
 
  private:

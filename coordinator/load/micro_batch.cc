@@ -23,7 +23,7 @@ Expected<Tensor> rows(const Tensor& tensor, std::int64_t begin, std::int64_t cou
                         tensor.owner(), tensor.layout());
 }
 
-/// A copy of the tree with `change` applied to each tensor.
+/// Returns a copy of the tree with `change` applied to each tensor.
 template <typename Change>
 Expected<Value> map_tensors(const Value& value, const Change& change) {
   const auto items_of = [&](const std::vector<Value>& items) -> Expected<std::vector<Value>> {
@@ -57,7 +57,7 @@ Expected<Value> map_tensors(const Value& value, const Change& change) {
   return value;
 }
 
-/// One tensor of the joined result, from its counterparts in order.
+/// Returns one tensor of the joined result, from its counterparts in order.
 Expected<Tensor> join_tensors(const std::vector<const Tensor*>& parts,
                               const std::vector<std::int64_t>& sizes) {
   const Tensor& first = *parts.front();

@@ -1,5 +1,5 @@
-// A batch that travels as several smaller ones, so that one stage computes the first while another still computes the second: the same
-// latency as a pipeline of small requests, for one large one.
+// A batch that travels as several smaller ones, so that one stage computes the first while another
+// still computes the second: the same latency as a pipeline of small requests, for one large one.
 //
 //   request of 8 --split--> 3, 3, 2 ══▶ stages ══▶ results of 3, 3, 2 --join--> result of 8
 #pragma once
@@ -13,16 +13,19 @@
 
 namespace pareto::load {
 
-/// The sizes that a plan's batch falls into: all the same, but the last may be smaller; none where the batch travels whole.
+/// Returns the sizes that a plan's batch falls into: all the same, but the last may be smaller;
+/// none where the batch travels whole.
 std::vector<std::int64_t> micro_batch_sizes(const plan::Plan& plan);
 
-/// The tensors of a request cut along their first dimension, which is the batch; they share its bytes. Values that are no tensors go
-/// with each part. Fails: kInvalidArgument (a tensor whose first dimension is not the sum of the sizes: which).
+/// Returns the tensors of a request cut along their first dimension, which is the batch; they share
+/// its bytes. Values that are no tensors go with each part. Fails: kInvalidArgument (a tensor whose
+/// first dimension is not the sum of the sizes: which).
 Expected<std::vector<Value>> split_batch(const Value& request,
                                          const std::vector<std::int64_t>& sizes);
 
-/// The results put together along their tensors' first dimension; what does not carry the batch there must be the same in all of them.
-/// Fails: kInvalidArgument (it is not, or the results have different structures: such a model cannot run in micro-batches).
+/// Returns the results put together along their tensors' first dimension; what does not carry the
+/// batch there must be the same in all of them. Fails: kInvalidArgument (it is not, or the results
+/// have different structures: such a model cannot run in micro-batches).
 Expected<Value> join_batch(const std::vector<Value>& results,
                            const std::vector<std::int64_t>& sizes);
 

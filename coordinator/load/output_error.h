@@ -1,4 +1,5 @@
-// How far a pipeline's outputs are from what they should be: the price of a lossy codec, a fast engine or a low precision.
+// How far a pipeline's outputs are from what they should be: the price of a lossy codec, a fast
+// engine or a low precision.
 #pragma once
 
 #include <vector>
@@ -9,8 +10,9 @@
 
 namespace pareto::load {
 
-/// Over all float32 tensors of both, in order; rows of those [batch, classes] are compared by their largest class too. Infinite where
-/// the two have not the same tensors. Threads: any.
+/// Returns the error over all float32 tensors of both, in order; rows of those [batch, classes] are
+/// compared by their largest class too. Infinite if the two do not have the same tensors. Threads:
+/// any.
 results::OutputError output_error(const std::vector<Value>& expected,
                                   const std::vector<Value>& found);
 /// Fails if that error is infinite: kInternal naming the output, and its dtype and shape if they

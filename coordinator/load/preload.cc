@@ -41,7 +41,8 @@ void preload_shards(const std::vector<plan::Plan>& plans, const cluster::Cluster
   std::size_t total = 0;
   for (const auto& [device, items] : work) total += items.size();
 
-  // One word for each shard loaded or given up, so that progress is told from the calling thread alone.
+  // One word for each shard loaded or given up, so that progress is told from the calling thread
+  // alone.
   BoundedQueue<std::size_t> finished(total + 1);
   std::vector<std::jthread> threads;
   for (const auto& [device, items] : work) {

@@ -1,4 +1,5 @@
-// Loads the shards of a sweep before anything is measured: devices at the same time, each its own in order.
+// Loads the shards of a sweep before anything is measured: devices at the same time, each its own
+// in order.
 #pragma once
 
 #include <atomic>
@@ -11,8 +12,9 @@
 
 namespace pareto::load {
 
-/// Loads until a device's memory is full; the shards beyond that, and those whose loading failed, are left to the deployment that
-/// needs them (which then says why). on_progress: from the calling thread, with how many of how many are done.
+/// Loads until a device's memory is full; the shards beyond that, and those whose loading failed,
+/// are left to the deployment that needs them (which then says why). on_progress: from the calling
+/// thread, with how many of how many are done.
 void preload_shards(const std::vector<plan::Plan>& plans, const cluster::Cluster& cluster,
                     cluster::ShardPool& pool, const std::atomic<bool>& stop,
                     const std::function<void(std::size_t done, std::size_t total)>& on_progress);

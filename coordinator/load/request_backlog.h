@@ -1,7 +1,8 @@
-// Requests between where they come from and the pipelines that take them, one pipeline after the other.
+// Requests between where they come from and the pipelines that take them, one pipeline after the
+// other.
 //
 //   RequestSource ──(read when a pipeline asks)──▶ RequestBacklog ──next──▶ pipeline
-//                                                        ▲──put_back── what a lost pipeline did not answer
+//                                                     ▲──put_back── requests of a lost pipeline
 #pragma once
 
 #include <condition_variable>
@@ -29,7 +30,8 @@ class RequestBacklog final : public RequestSource {
   RequestBacklog& operator=(const RequestBacklog&) = delete;
 
   std::optional<StreamRequest> next() override;
-  /// Wakes next(), which returns none until resume(). A request that the source gives meanwhile is kept.
+  /// Wakes next(), which returns none until resume(). A request that the source gives meanwhile is
+  /// kept.
   void cancel() override;
   /// Puts requests before all others, in their order.
   void put_back(std::vector<StreamRequest> requests);

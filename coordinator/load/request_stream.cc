@@ -25,7 +25,7 @@ struct InFlight {
   std::size_t messages() const { return std::max<std::size_t>(micro_batches.size(), 1); }
 };
 
-/// What source and sink share. Threads: any.
+/// The state that source and sink share. Threads: any.
 class Flight {
  public:
   explicit Flight(const StreamOptions& options)
@@ -65,14 +65,15 @@ class Flight {
     broken_ = true;
     changed_.notify_all();
   }
-  /// Waits for the oldest request, which stays in flight; none: all have come, or the stream is broken.
+  /// Waits for the oldest request, which stays in flight; no value if all have come, or the stream
+  /// is broken.
   std::optional<InFlight> oldest() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return broken_ || ended_ || !flying_.empty(); });
     if (flying_.empty()) return std::nullopt;
     return flying_.front();
   }
-  /// What a request may take now.
+  /// Returns what a request may take now.
   std::chrono::milliseconds timeout() {
     const std::lock_guard lock(mutex_);
     return timeout_;
@@ -103,7 +104,7 @@ std::vector<std::int64_t> sizes_of(std::int64_t batch, std::int64_t micro_batch)
   return micro_batch_sizes(plan);
 }
 
-/// The bodies of a request's messages.
+/// Returns the bodies of a request's messages.
 Expected<std::vector<Value>> bodies_of(const Expected<Value>& body,
                                        const std::vector<std::int64_t>& sizes) {
   if (!body) return tl::unexpected(body.error());
@@ -138,7 +139,8 @@ class Sender {
   }
 
  private:
-  /// Puts the request in flight with its first message, when it is known whether it can be sent at all.
+  /// Puts the request in flight with its first message, when it is known whether it can be sent at
+  /// all.
   std::optional<Error> send(InFlight flying) {
     flying.micro_batches = sizes_of(flying.request.batch, options_.micro_batch);
     auto bodies = bodies_of(flying.request.body, flying.micro_batches);
@@ -175,7 +177,7 @@ class Sender {
   Flight& flight_;
   wire::Message message_;
   std::uint64_t number_ = 0;
-  std::chrono::milliseconds timeout_{};  ///< of the message that was sent last
+  std::chrono::milliseconds timeout_{};  ///< timeout of the message that was sent last
 };
 
 /// Fails where the pipeline breaks; a failure of the request alone is in the result.

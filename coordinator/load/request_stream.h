@@ -1,6 +1,8 @@
-// Requests of somebody's own through one pipeline, one after the other as they come, until there are no more.
+// Requests of somebody's own through one pipeline, one after the other as they come, until there
+// are no more.
 //
-//   RequestSource ──next──▶ source thread ══▶ [stages] ══▶ sink (the calling thread) ──▶ result thread ──▶ RequestSink
+//   RequestSource ──next──▶ source thread ══▶ [stages] ══▶ sink (the calling thread)
+//       ──▶ result thread ──▶ RequestSink
 //
 // Unlike a Load, which measures, a request that fails is told and the stream goes on.
 #pragma once
@@ -22,10 +24,10 @@
 namespace pareto::load {
 
 struct StreamRequest {
-  std::string name;        ///< for people
+  std::string name;        ///< name for people
   std::int64_t batch = 1;  ///< its samples
   Expected<Value> body =
-      Value(Tuple{});  ///< in the order of the first shard's inputs, or why there is none
+      Value(Tuple{});  ///< values in the order of the first shard's inputs, or why there are none
   int pipelines = 0;   ///< how many were lost with it
   int suspected = 0;   ///< how many of those it may have broken itself
   bool alone = false;  ///< no request is sent while it is in flight
@@ -35,7 +37,7 @@ struct StreamRequest {
 struct StreamResult {
   std::string name;
   Expected<Value> outputs =
-      Value(Tuple{});  ///< in the order of the last shard's, or why there are none
+      Value(Tuple{});  ///< values in the order of the last shard's outputs, or why there are none
   /// Time from when its sending first began until its result was decoded. If it was sent again, the
   /// time without a pipeline counts.
   Nanoseconds latency{};
@@ -43,22 +45,23 @@ struct StreamResult {
   bool sent = true;    ///< false: it was accepted, and no pipeline was left to send it to
 };
 
-/// Where requests come from.
+/// The source of requests.
 class RequestSource {
  public:
   virtual ~RequestSource() = default;
-  /// Waits for the next one; none: no more. Called by one thread of the stream's.
+  /// Waits for the next one; returns no value if there is no more. Called by one thread of the
+  /// stream's.
   virtual std::optional<StreamRequest> next() = 0;
   /// Wakes next(), which then returns none. Any thread.
   virtual void cancel() = 0;
 };
 
-/// Where results go to.
+/// The sink of results.
 class RequestSink {
  public:
   virtual ~RequestSink() = default;
-  /// In the order of the requests, failed ones too. Called by one thread of the stream's, and not after it; until a window of results
-  /// waits for it, it holds up nobody.
+  /// Takes results in the order of the requests, failed ones too. Called by one thread of the
+  /// stream's, and not after it; until a window of results waits for it, it delays nobody.
   virtual void done(StreamResult result) = 0;
 };
 
@@ -67,24 +70,25 @@ struct StreamOptions {
   /// A request that takes longer, and longer than timeout_for() the one before it, ends the stream.
   std::chrono::milliseconds request_timeout = kRequestTimeout;
   std::int64_t micro_batch = 0;  ///< samples that travel together; 0: all of a request
-  std::string first_stage = "the first stage";  ///< for errors: who refuses a request
+  /// Name of the stage that refuses a request, for errors.
+  std::string first_stage = "the first stage";
   /// Called once if the stream breaks, while both links are open: what devices say then is not yet
   /// a consequence of the end. Called by a thread of the stream's.
   std::function<void(const Error&)> on_break = {};
 };
 
-/// How a stream ended.
+/// The end of a stream.
 struct StreamEnd {
-  /// Why the pipeline broke (as links do, kTimeout, kCorrupt), naming the request that was due. None:
-  /// the requests have ended, and every result has come.
+  /// The error that broke the pipeline (one of a link, kTimeout, kCorrupt), naming the request that
+  /// was due. No value means that the requests have ended and every result has come.
   std::optional<Error> broken;
   std::vector<StreamRequest> unanswered;  ///< those without a result, in their order
 };
 
-/// Returns when the requests have ended and every result has come, or when the pipeline broke. Nothing
-/// else may use the links meanwhile, nor afterwards if it broke. A request that the link to the first
-/// stage refuses (a frame over that device's limit) fails alone. Whoever closes both links and cancels
-/// the requests ends it early.
+/// Returns when the requests have ended and every result has come, or when the pipeline broke.
+/// Nothing else may use the links meanwhile, nor afterwards if it broke. A request that the link to
+/// the first stage refuses (a frame over that device's limit) fails alone. Closing both links and
+/// cancelling the requests ends it early.
 StreamEnd run_stream(transport::Link& source, transport::Link& sink, std::uint64_t pipeline,
                      const StreamOptions& options, RequestSource& requests, RequestSink& results);
 

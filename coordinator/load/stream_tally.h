@@ -14,14 +14,14 @@
 
 namespace pareto::load {
 
-/// Durations by size, in steps of a quarter percent: quantiles of a stream without an end in bounded
-/// memory. Threads: one owner.
+/// Durations by size, in steps of a quarter percent: quantiles of a stream without an end in
+/// bounded memory. Threads: one owner.
 class LatencyCounts {
  public:
   void add(Nanoseconds latency);
   std::uint64_t count() const { return count_; }
-  /// Returns a duration that was added, which a share `q` of all is not above: the smallest, or one up
-  /// to a quarter percent larger. At least one was added.
+  /// Returns a duration that was added, which a share `q` of all is not above: the smallest, or one
+  /// up to a quarter percent larger. At least one was added.
   Nanoseconds quantile(double q) const;
 
  private:
@@ -36,7 +36,7 @@ class LatencyCounts {
 /// Threads: any.
 class StreamTally {
  public:
-  /// One result more. `failed`: also if only what was to be done with it failed.
+  /// Adds a result. `failed`: also if only what was to be done with it failed.
   void add(const StreamResult& result, bool failed, TimePoint now);
   /// Requests that were never taken from where they come from.
   void add_not_sent(std::uint64_t requests);
@@ -45,15 +45,15 @@ class StreamTally {
     std::uint64_t done = 0;
     std::uint64_t failed = 0;
     std::uint64_t not_sent = 0;
-    std::uint64_t sent_again = 0;  ///< of those that were done
+    std::uint64_t sent_again = 0;  ///< requests of those done that were sent again
     std::uint64_t all() const { return done + failed + not_sent; }
   };
   Counts counts() const;
   /// Latencies of those that were done.
   DurationCounts latencies() const { return histogram_.read(); }
-  /// "7 requests, 3 failed, 1 not sent; 12.3/s, latency 8.1 ms p50, 9.9 p95, 12.0 p99, 8300.1 the
-  /// longest, 2 sent again". Names the rate from two requests on that were done, and the longest where
-  /// one was sent again.
+  /// Returns "7 requests, 3 failed, 1 not sent; 12.3/s, latency 8.1 ms p50, 9.9 p95, 12.0 p99,
+  /// 8300.1 the longest, 2 sent again". Names the rate from two requests on that were done, and the
+  /// longest where one was sent again.
   std::string summary() const;
 
  private:

@@ -1,5 +1,5 @@
-// A pipeline in steady state, every request with all its times, and the clocks that they are on: what client/report/chrome_trace.h
-// draws.
+// A pipeline in steady state, every request with all its times, and the clocks that they are on:
+// what client/report/chrome_trace.h draws.
 #pragma once
 
 #include <chrono>
@@ -26,12 +26,13 @@ struct PipelineTrace {
   plan::Plan plan;  ///< its window is the one that was used
   std::vector<TracedStage> stages;
   std::map<std::string, cluster::ClockOffset>
-      clocks;       ///< of each device, for the whole of the load
+      clocks;       ///< clock offset of each device, for the whole of the load
   LoadResult load;  ///< every timeline has one entry a stage
 };
 
-/// Sends `requests` requests, at most `plan.window` at a time, and compares clocks before and after. None may take longer than `timeout`.
-/// Fails: as Load::run and DaemonClient::clock_offset; kCorrupt (timelines of another number of stages, or with times that no clock gives).
+/// Sends `requests` requests, at most `plan.window` at a time, and compares clocks before and
+/// after. None may take longer than `timeout`. Fails: as Load::run and DaemonClient::clock_offset;
+/// kCorrupt (timelines of another number of stages, or with times that no clock gives).
 Expected<PipelineTrace> trace_pipeline(cluster::Deployment& deployment, const plan::Plan& plan,
                                        const Value& request, int requests,
                                        std::chrono::milliseconds timeout);

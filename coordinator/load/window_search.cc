@@ -9,8 +9,9 @@ namespace {
 constexpr double kWithin = 0.01;
 constexpr double kMostDoubt = 0.01;
 constexpr int kLoadsEach = 2;
-/// Where W is hardly more than L / B, the bottleneck rests whenever anything takes a little longer: at 1.06 and 1.01 of it a pipeline of
-/// two equal stages was seen to lose 4 and 7 % of its throughput in rounds of seconds, which a dozen completions did not show.
+/// The room that W has above L / B. With hardly more, the bottleneck rests whenever anything takes
+/// a little longer: at 1.06 and 1.01 of it a pipeline of two equal stages was seen to lose 4 and 7
+/// % of its throughput in rounds of seconds, which a dozen completions did not show.
 constexpr double kRoom = 1.25;
 
 double best_of(std::span<const WindowPoint> curve) {

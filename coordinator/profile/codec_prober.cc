@@ -19,14 +19,15 @@ class Walk {
   Walk(cluster::Workload& workload, const CodecWish& wish) : workload_(workload), wish_(wish) {}
 
   Expected<> begin() {
-    // Plain, in the model's own precision: what crosses is the same in every engine and in bf16, but for rounding.
+    // Plain, in the model's own precision: what crosses is the same in every engine and in bf16,
+    // but for rounding.
     options_.engine = "plain";
     options_.batch = wish_.batch;
     PARETO_ASSIGN(values_, workload_.example(wish_.batch, wish_.seed));
     return {};
   }
 
-  /// What crosses there. Positions ascend from call to call.
+  /// Returns the value that crosses at a position. Positions ascend from call to call.
   Expected<Value> to(std::int64_t position) {
     PARETO_ASSIGN(const plan::Shard shard,
                   workload_.shard(plan::ShardOperators::between(position_, position)));
@@ -58,7 +59,7 @@ Expected<Costs> costs_of(const Value& value, const std::vector<std::string>& cod
   return costs;
 }
 
-/// In the order of `codecs`.
+/// Returns the costs in the order of `codecs`.
 Expected<Costs> costs_on(cluster::DaemonClient& device, const std::vector<std::string>& codecs) {
   PARETO_ASSIGN(const Costs all, device.measure_codecs(""));
   Costs costs;
@@ -72,7 +73,7 @@ Expected<Costs> costs_on(cluster::DaemonClient& device, const std::vector<std::s
   return costs;
 }
 
-/// What a codec loses where it loses most.
+/// Returns the loss of a codec at the cut where it loses most.
 double worst_error(const planning::ProbedCodecs& probed, std::size_t codec) {
   double worst = 0;
   for (const Costs& row : probed.crossing) worst = std::max(worst, row[codec].error);

@@ -1,9 +1,11 @@
 // What codecs make of what crosses the cuts of a model, and what they take on each device.
 //
-//   the model, run here once, cut by cut ──▶ boundary values ──▶ bytes, error, encode and decode time of each codec, on this machine
+//   the model, run here once, cut by cut ──▶ boundary values
+//       ──▶ bytes, error, encode and decode time of each codec, on this machine
 //   a tensor that is the same everywhere ──▶ how much faster or slower each device is at each codec
 //
-// What a codec saves depends on what crosses (after a ReLU half of it is zeros), not on the device; how long it takes on both.
+// What a codec saves depends on what crosses (after a ReLU half of it is zeros), not on the device;
+// how long it takes on both.
 #pragma once
 
 #include <atomic>
@@ -22,15 +24,16 @@ namespace pareto::profile {
 
 struct CodecWish {
   std::vector<std::string> codecs;      ///< names, "none" among them or not
-  double allowed_error = 0;             ///< of CodecError::mean, at every cut
+  double allowed_error = 0;             ///< limit of CodecError::mean, at every cut
   std::vector<std::int64_t> positions;  ///< cuts to look at, ascending, inside the model
   std::int64_t batch = 1;
-  std::uint64_t seed = 1;  ///< of the example inputs
+  std::uint64_t seed = 1;  ///< seed of the example inputs
 };
 
-/// `progress`: before each cut, which one of how many; `stop` ends it there. What loses more than is allowed anywhere is left out. Where
-/// nothing but "none" is wanted nothing is measured. Fails: kClosed (stopped), kInvalidArgument (every codec loses too much, with the one
-/// that loses least), and as running the model, codecs and devices do.
+/// `progress`: before each cut, which one of how many; `stop` ends it there. What loses more than
+/// is allowed anywhere is left out. Where nothing but "none" is wanted nothing is measured. Fails:
+/// kClosed (stopped), kInvalidArgument (every codec loses too much, with the one that loses least),
+/// and as running the model, codecs and devices do.
 Expected<planning::ProbedCodecs> probe_codecs(
     const cluster::Cluster& cluster, cluster::Workload& workload, const CodecWish& wish,
     const std::atomic<bool>& stop, const std::function<void(std::size_t, std::size_t)>& progress);

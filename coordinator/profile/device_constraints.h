@@ -20,8 +20,9 @@ struct DeviceConstraints {
   std::optional<std::size_t> last;
 };
 
-/// `memory`: "pi-1=256MiB,pi-2=1GiB"; `first` and `last`: names of devices; empty: anything. Fails: kNotFound (no such device, with the
-/// nearest), kInvalidArgument, each naming its flag (--max-memory, --first, --last).
+/// `memory`: "pi-1=256MiB,pi-2=1GiB"; `first` and `last`: names of devices; empty: anything. Fails:
+/// kNotFound (no such device, with the nearest), kInvalidArgument, each naming its flag
+/// (--max-memory, --first, --last).
 Expected<DeviceConstraints> read_constraints(const cluster::Cluster& cluster,
                                              const std::string& memory, const std::string& first,
                                              const std::string& last);

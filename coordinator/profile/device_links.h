@@ -14,7 +14,7 @@
 
 namespace pareto::profile {
 
-/// Of a message to a stage and of its result, in bytes.
+/// The bytes of a message to a stage and of its result.
 struct StageTraffic {
   std::uint64_t input_bytes = 0;
   std::uint64_t output_bytes = 0;
@@ -23,16 +23,16 @@ struct StageTraffic {
 /// The coordinator's two links with a device, over one transport.
 class DeviceLinks {
  public:
-  /// Over the first that leads there and back. `place`: of the device among those that were probed, `coordinator` theirs and its own. Fails:
-  /// kNotFound (none does).
+  /// Finds the first links that lead there and back. `place` and `coordinator` are the numbers of
+  /// the device and of the coordinator among those that were probed. Fails: kNotFound (none does).
   static Expected<DeviceLinks> find(const std::vector<planning::ProbedTransport>& probed,
                                     const cluster::DaemonClient& device, std::size_t place,
                                     std::size_t coordinator);
 
   const std::string& transport() const { return transport_; }
-  /// Of a lone request.
+  /// Returns the time that both take on the links for a lone request.
   Nanoseconds crossing(const StageTraffic& traffic) const;
-  /// Of the device's processor.
+  /// Returns the time that both take of the device's processor.
   Nanoseconds processor(const StageTraffic& traffic) const;
 
  private:

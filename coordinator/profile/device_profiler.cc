@@ -12,10 +12,11 @@
 namespace pareto::profile {
 namespace {
 
-/// Each pass has an order of its own; one is enough where it took long: of long stages so many requests are watched that a moment's
-/// disturbance is over within them.
+/// The time from which on one pass is enough. Each pass has an order of its own; long stages are
+/// watched long enough for a moment's disturbance to pass.
 constexpr std::chrono::seconds kLongPass{90};
-/// Where what was seen of a cut differs from one time to the next, it comes again, as long as all that has not taken so long.
+/// The most passes. If what was seen of a cut differs from one time to the next, it comes again, as
+/// long as all that has not taken so long.
 constexpr int kMostPasses = 8;
 constexpr std::chrono::seconds kLongProfile{180};
 
@@ -49,7 +50,8 @@ bool knows(const plan::DeviceProfile& profile, std::int64_t cut, std::int64_t op
   return was_tried(profile, {0, cut}) && was_tried(profile, {cut, operators});
 }
 
-/// The longest shard of `profile` that `known` has too; none: they have nothing in common.
+/// Returns the longest shard of `profile` that `known` has too; no value if they have nothing in
+/// common.
 std::optional<plan::ShardTime> common_shard(const plan::DeviceProfile& known,
                                             const plan::DeviceProfile& profile) {
   std::optional<plan::ShardTime> longest;
@@ -60,7 +62,8 @@ std::optional<plan::ShardTime> common_shard(const plan::DeviceProfile& known,
   return longest;
 }
 
-/// What `known` says of shards that were not measured now is kept, in proportion to one that was measured both times.
+/// Keeps what `known` says of shards that were not measured now, in proportion to one that was
+/// measured both times.
 void merge(const plan::DeviceProfile& known, plan::DeviceProfile& profile) {
   const std::optional<plan::ShardTime> now = common_shard(known, profile);
   const auto scaled = [&](const plan::ShardTime& shard, Nanoseconds plan::ShardTime::*time) {
@@ -82,7 +85,8 @@ bool is_settled(const std::vector<ProfileSubject>& subjects, std::int64_t cut) {
       subjects, [cut](const ProfileSubject& subject) { return subject.is_settled(cut); });
 }
 
-/// Each device's first side of the cut in turn with the second of the next device: as many pipelines as devices.
+/// Measures each device's first side of the cut in turn with the second of the next device: as many
+/// pipelines as devices.
 Expected<> lone_pairs(std::vector<ProfileSubject>& subjects, std::int64_t cut) {
   for (ProfileSubject& subject : subjects) PARETO_TRY(subject.take_up(cut));
   for (std::size_t i = 0; i < subjects.size(); ++i) {
@@ -91,7 +95,8 @@ Expected<> lone_pairs(std::vector<ProfileSubject>& subjects, std::int64_t cut) {
   return {};
 }
 
-/// All devices at work at once, turn by turn: whoever has to load something for it has done so before.
+/// Measures with all devices at work at once, turn by turn: a device that has to load something for
+/// it has done so before.
 Expected<> busy_together(std::vector<ProfileSubject>& subjects) {
   Nanoseconds duration{};
   for (const ProfileSubject& subject : subjects) {
@@ -114,7 +119,8 @@ Expected<> busy_together(std::vector<ProfileSubject>& subjects) {
   return {};
 }
 
-/// Visits the cuts pass by pass, in an order of its own each. `stop` before the first is over leaves nothing that is of use.
+/// Visits the cuts pass by pass, in an order of its own each. `stop` before the first is over
+/// leaves nothing that is of use.
 Expected<> visit_all(std::vector<ProfileSubject>& subjects, const std::vector<std::int64_t>& cuts,
                      std::uint64_t seed, const std::atomic<bool>& stop,
                      const std::function<void(const ProfileProgress&)>& progress) {

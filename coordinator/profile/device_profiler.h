@@ -1,11 +1,14 @@
 // What a model takes on each device, shard by shard, measured as stages of real pipelines.
 //
-//   cuts ──▶ for each: the stage before it, the one after it, and a yardstick, in turns, on every device ──▶ DeviceProfiles
+//   cuts ──▶ for each: the stage before it, the one after it, and a yardstick, in turns, on every
+//       device ──▶ DeviceProfiles
 //
-// The yardstick is the whole model, or on a device without room for it the longest stage that there is room for: a shard's time is its
-// share of the yardstick's at the same moment, so that a device that slows down for a while shifts no shard against the others. Lone
-// requests are measured one stage after the other, each waiting while the other one of its pipeline works, busy stages on all devices at
-// once: devices that share a machine share its memory. What a device has no room for is left out, and noted.
+// The yardstick is the whole model, or on a device without room for it the longest stage that there
+// is room for: a shard's time is its share of the yardstick's at the same moment, so that a device
+// that slows down for a while shifts no shard against the others. Lone requests are measured one
+// stage after the other, each waiting while the other one of its pipeline works, busy stages on all
+// devices at once: devices that share a machine share its memory. What a device has no room for is
+// left out, and noted.
 #pragma once
 
 #include <atomic>
@@ -34,37 +37,41 @@ struct ProfileWish {
   std::int64_t operators = 0;
   std::vector<std::int64_t> cuts;  ///< positions strictly inside the model, ascending
   control::ShardSettings settings;
-  std::uint64_t seed = 1;  ///< of the order in which cuts are measured
+  std::uint64_t seed = 1;  ///< seed of the order in which cuts are measured
 };
 
-/// "batch 8, 2 threads, bf16": what a profile is of beside model and device. Threads and engine are left out where each device chooses.
+/// Returns "batch 8, 2 threads, bf16": what a profile is of next to model and device. Threads and
+/// engine are left out where each device chooses.
 std::string settings_text(const control::ShardSettings& settings);
 
-/// What tells one profile from another: device, processor, what its shards run on, cores, LibTorch, model, settings, memory limit, how many
-/// share its machine. Profiles with equal keys may be merged.
+/// Returns the key that tells one profile from another: device, processor, what its shards run on,
+/// cores, LibTorch, model, settings, memory limit, how many share its machine. Profiles with equal
+/// keys may be merged.
 std::string profile_key(const plan::DeviceProfile& profile);
-/// That of the profile which the wish would make of a device of the cluster.
+/// Returns the key of the profile that the request would make of a device of the cluster.
 std::string profile_key(const cluster::Cluster& cluster, const cluster::DaemonClient& device,
                         const ProfileWish& wish);
-/// Whether a profile knows all that the wish asks for: of what was too large, that it was.
+/// Whether a profile knows all that the request asks for; of what was too large, that it was.
 bool is_enough(const plan::DeviceProfile& profile, const ProfileWish& wish);
 
-/// What stages are measured with. All outlive the profiler's calls.
+/// The parts that stages are measured with. All outlive the profiler's calls.
 struct ProfileBench {
   const cluster::Cluster& cluster;
   cluster::ShardPool& pool;
   cluster::TransportSet& transports;
-  /// As the network is now: what links take is no stage's. Each device is measured over the first that it has to and from the coordinator.
+  /// Links as the network is now: their time belongs to no stage. Each device is measured over the
+  /// first link that it has to and from the coordinator.
   const std::vector<planning::ProbedTransport>& probed;
-  Value request;  ///< of the whole model
-  /// What a request may take while nothing is known of what a stage takes, and the least of later ones.
+  Value request;  ///< request of the whole model
+  /// The longest that a request may take while nothing is known of its stage, and the least of
+  /// later limits.
   std::chrono::milliseconds timeout = load::kRequestTimeout;
 };
 
 /// Times that each cut is measured at least, unless that takes long.
 inline constexpr int kProfilePasses = 2;
 
-/// How far profiling has got: in the pass at hand, because nobody knows how many will follow.
+/// The progress of profiling: in the pass at hand, because nobody knows how many will follow.
 struct ProfileProgress {
   std::size_t done = 0;   ///< cuts of this pass
   std::size_t total = 0;  ///< stays the same within a pass
@@ -73,9 +80,10 @@ struct ProfileProgress {
   bool again = false;
 };
 
-/// Measures what `known`, one for each device of the cluster, lacks of the wish's cuts, and returns both together. `progress`: as
-/// each pass begins, and after each cut. `stop` ends it early with what there is, once each cut has been measured. Fails: as
-/// devices and links do; kExhausted naming a device that has no room for any side of any cut; kClosed where it was stopped before.
+/// Measures what `known`, one for each device of the cluster, lacks of the requested cuts, and
+/// returns both together. `progress`: as each pass begins, and after each cut. `stop` ends it early
+/// with what there is, once each cut has been measured. Fails: as devices and links do; kExhausted
+/// naming a device that has no room for any side of any cut; kClosed where it was stopped before.
 Expected<std::vector<plan::DeviceProfile>> profile_devices(
     const ProfileBench& bench, const ProfileWish& wish,
     const std::vector<std::optional<plan::DeviceProfile>>& known, const std::atomic<bool>& stop,

@@ -18,7 +18,8 @@ bool may_have(const LinkTransports& transports, std::size_t from, std::size_t to
   return std::ranges::find(transports[from][to], transport) != transports[from][to].end();
 }
 
-/// One way between the coordinator and a device. Each has a connection and time of its own: a link whose time was up is closed.
+/// Probes one way between the coordinator and a device. Each has a connection and time of its own:
+/// a link whose time was up is closed.
 Expected<transport::ProbeResult> probe_from_here(transport::Transport& transport,
                                                  const std::string& address,
                                                  transport::ProbeOptions options,

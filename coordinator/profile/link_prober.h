@@ -1,4 +1,5 @@
-// What messages take on every way that a plan may take: between devices, from the coordinator and back to it; through the real transport.
+// What messages take on every way that a plan may take: between devices, from the coordinator and
+// back to it; through the real transport.
 #pragma once
 
 #include <atomic>
@@ -15,8 +16,10 @@
 
 namespace pareto::profile {
 
-/// Of the links that can have that transport, one after the other, so that none disturbs another; between the coordinator and a device both
-/// ways where one of them can. `progress`: before each, what is probed; `stop` ends it there. Fails: kClosed (stopped), kNotFound (a device without that transport), and as links and devices do.
+/// Probes the links that can have that transport, one after the other, so that none disturbs
+/// another; between the coordinator and a device both ways if one of them can. `progress`: before
+/// each, what is probed; `stop` ends it there. Fails: kClosed (stopped), kNotFound (a device
+/// without that transport), and as links and devices do.
 Expected<planning::ProbedLinks> probe_links(
     const cluster::Cluster& cluster, const LinkTransports& transports, const std::string& transport,
     const std::vector<std::uint64_t>& sizes, const std::atomic<bool>& stop,
@@ -25,7 +28,8 @@ Expected<planning::ProbedLinks> probe_links(
 /// Returns how many probes probe_links makes: how often it calls `progress`.
 std::size_t probes_of(const LinkTransports& transports, const std::string& transport);
 
-/// From the smallest to the largest by factors of 4, and the largest: what lies between is interpolated.
+/// Returns sizes from the smallest to the largest by factors of 4, and the largest: what lies
+/// between is interpolated.
 std::vector<std::uint64_t> probe_sizes(std::uint64_t smallest, std::uint64_t largest);
 
 }  // namespace pareto::profile

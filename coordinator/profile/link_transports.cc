@@ -10,7 +10,8 @@
 namespace pareto::profile {
 namespace {
 
-/// The links of one cluster, by the place of each end among its devices; the coordinator's comes last.
+/// The links of one cluster, by the place of each end among its devices; the coordinator's comes
+/// last.
 class EndsOfLinks {
  public:
   EndsOfLinks(const cluster::Cluster& cluster, const transport::Place& here)
@@ -23,7 +24,8 @@ class EndsOfLinks {
   bool share_a_machine(std::size_t from, std::size_t to) const {
     return share_memory(place(from), place(to));
   }
-  /// The device that the other end connects to: the coordinator connects to both ends of a pipeline.
+  /// Returns the device that the other end connects to: the coordinator connects to both ends of a
+  /// pipeline.
   const cluster::DaemonClient& listener(std::size_t from, std::size_t to) const {
     return cluster_.device(to == cluster_.size() ? from : to);
   }

@@ -10,18 +10,20 @@
 
 namespace pareto::profile {
 
-/// [from][to] by the cluster's order of devices, the coordinator last: names of transports in the order in which they were asked for. None
-/// from the coordinator to itself, nor from a device to itself.
+/// [from][to] by the cluster's order of devices, the coordinator last: names of transports in the
+/// order in which they were asked for. None from the coordinator to itself, nor from a device to
+/// itself.
 using LinkTransports = std::vector<std::vector<std::vector<std::string>>>;
 
-/// Of every link those of `asked` that it can have: one that stays within a machine (shm) where both ends share it; "auto" is the nearest.
-/// Fails: kNotFound (a device that does not serve one of them), kInvalidArgument (a link that can have none of them, with its ends).
+/// Returns, for every link, the transports of `asked` that it can have: one that stays within a
+/// machine (shm) if both ends share it; "auto" is the nearest. Fails: kNotFound (a device that does
+/// not serve one of them), kInvalidArgument (a link that can have none of them, with its ends).
 Expected<LinkTransports> link_transports(const std::vector<std::string>& asked,
                                          const cluster::Cluster& cluster,
                                          const transport::Place& here = transport::this_place());
 
 void add_once(std::vector<std::string>& names, const std::string& name);
-/// Those that some link can have, none twice.
+/// Returns the transports that some link can have, none twice.
 std::vector<std::string> names_in(const LinkTransports& links);
 
 }  // namespace pareto::profile

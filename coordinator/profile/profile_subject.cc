@@ -15,15 +15,16 @@ namespace {
 
 constexpr int kOperatorRepeats = 5;
 constexpr int kLoneRequests = 5;
-/// A busy stage is watched for so many of the yardstick's times.
+/// The time that a busy stage is watched, as a multiple of the yardstick's.
 constexpr int kBusyYardsticks = 6;
-/// A device that does all alone is watched under load before every so many cuts: it has its machine to itself.
+/// The number of cuts before which a device that does all alone is watched under load again: it has
+/// its machine to itself.
 constexpr int kCutsAWhole = 6;
 
 Nanoseconds rounded(double nanoseconds) { return from_nanoseconds(std::max(nanoseconds, 0.0)); }
 
-/// A machine's speed that changes from one moment to the next is that of the yardstick, which is measured a moment earlier, no more than of
-/// others around it: so many of each side count.
+/// The number of yardsticks on each side that count. A machine's speed changes from one moment to
+/// the next; the yardstick measured a moment earlier shows it no better than others around it.
 constexpr std::ptrdiff_t kYardsticksAround = 2;
 /// Standard error of a logarithm.
 constexpr double kSettled = 0.025;
@@ -42,7 +43,7 @@ std::vector<double> shares_of(const std::vector<Visit>& visits,
   return shares;
 }
 
-/// Of the mean of their logarithms; of one alone nothing is known.
+/// Returns the error of the mean of their logarithms; from one share only nothing is known.
 double error_of(const std::vector<double>& shares) {
   if (shares.size() < 2) return 0;
   std::vector<double> logarithms;

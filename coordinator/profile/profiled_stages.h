@@ -1,4 +1,5 @@
-// What a plan's stages take by the profiles that are kept of their devices: what a pipeline that runs can be held against.
+// What a plan's stages take by the profiles that are kept of their devices: what a pipeline that
+// runs can be held against.
 #pragma once
 
 #include <vector>
@@ -12,9 +13,10 @@
 
 namespace pareto::profile {
 
-/// One a stage: running its shard, for one message of many that follow each other; 0 where its device was never profiled for that model
-/// with the plan's settings, or no profile says what such a stage takes (parts of a model, sets of operators). `plan` fits model and
-/// cluster (check_plan). Fails: as the store does.
+/// Returns one for each stage: running its shard, for one message of many that follow each other; 0
+/// where its device was never profiled for that model with the plan's settings, or no profile says
+/// what such a stage takes (parts of a model, sets of operators). `plan` fits model and cluster
+/// (check_plan). Fails: as the store does.
 Expected<std::vector<Nanoseconds>> profiled_stages(const plan::Plan& plan,
                                                    const model::Model& model,
                                                    const cluster::Cluster& cluster,

@@ -35,7 +35,7 @@ planning::SplitChoice spread_by_work(const std::vector<model::SplitPoint>& point
 
 namespace {
 
-/// "" of the first pass, ", pass 2", ", timing again (times differ), pass 3".
+/// Returns "" of the first pass, ", pass 2", ", timing again (times differ), pass 3".
 std::string pass_text(const ProfileProgress& at) {
   if (at.pass == 1) return "";
   return fmt::format("{}, pass {}", at.again ? ", timing again (times differ)" : "", at.pass);

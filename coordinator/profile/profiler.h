@@ -30,7 +30,7 @@
 namespace pareto::profile {
 
 struct PlanningOptions {
-  std::string splits = "modules";  ///< where plans may be cut, or else what is measured
+  std::string splits = "modules";  ///< cuts that plans may use, or else that are measured
   planning::Cuts cuts = planning::Cuts::kOrder;
   control::ShardSettings settings;  ///< its batch is that of messages
   /// Links are probed for their messages too: those of settings yet to come (Profiler::use).
@@ -39,10 +39,12 @@ struct PlanningOptions {
   std::size_t measured_cuts = 24;
   bool fresh = false;  ///< whatever is kept from earlier is measured again
   std::uint64_t seed = 1;
-  std::chrono::milliseconds timeout = load::kRequestTimeout;  ///< as ProfileBench::timeout
+  /// Timeout of requests; see ProfileBench::timeout.
+  std::chrono::milliseconds timeout = load::kRequestTimeout;
 };
 
-/// Threads: one owner. `cluster`, `pool`, `store`, `model` and `stop`, which ends whatever measures with kClosed, outlive it.
+/// Threads: one owner. `cluster`, `pool`, `store`, `model` and `stop`, which ends whatever measures
+/// with kClosed, outlive it.
 class Profiler {
  public:
   using Progress = std::function<void(const std::string& now, std::size_t done, std::size_t total)>;
@@ -56,22 +58,27 @@ class Profiler {
         options_(std::move(options)),
         stop_(stop) {}
 
-  /// From now on it is of those settings: profile() comes next. Links stay as they were probed; `probed_batches` has their batch.
+  /// Changes the settings from now on: profile() comes next. Links stay as they were probed;
+  /// `probed_batches` has their batch.
   void use(const control::ShardSettings& settings) { options_.settings = settings; }
-  /// Measures what is not known of the devices, over those transports and with the network at rest, and keeps it, also when it is
-  /// stopped after each cut had its turn. Fails: as probe, profile_devices, the store, and split points that nobody knows do.
+  /// Measures what is not known of the devices, over those transports and with the network at rest,
+  /// and keeps it, also when it is stopped after each cut had its turn. Fails: as probe,
+  /// profile_devices, the store, and split points that nobody knows do.
   Expected<> profile(const LinkTransports& transports, cluster::Workload& workload,
                      const Progress& progress);
-  /// After profile(): every link over every transport that it can have, with the network in that condition, where it stays. Each
-  /// condition is probed once. Fails: as probe_links does; kInvalidArgument where the network cannot be like that.
+  /// Probes, after profile(), every link over every transport that it can have, with the network in
+  /// that condition, where it stays. Each condition is probed once. Fails: as probe_links does;
+  /// kInvalidArgument where the network cannot be like that.
   Expected<std::vector<planning::ProbedTransport>> probe(const LinkTransports& transports,
                                                          const std::string& condition,
                                                          const Progress& progress);
-  /// As probe() with the network at rest, and what that definition would make of it. Fails: as probe() and under_condition() do.
+  /// Probes as probe() does with the network at rest, and returns what that definition would make
+  /// of it. Fails: as probe() and under_condition() do.
   Expected<std::vector<planning::ProbedTransport>> probe_at_rest(const LinkTransports& transports,
                                                                  const plan::Condition& definition,
                                                                  const Progress& progress);
-  /// At those cuts that devices were profiled at, after profile(). Fails: as coordinator/profile/codec_prober.h says.
+  /// Probes codecs at those cuts that devices were profiled at, after profile(). Fails: as
+  /// coordinator/profile/codec_prober.h says.
   Expected<planning::ProbedCodecs> probe_codecs(const std::vector<std::string>& codecs,
                                                 double allowed_error, cluster::Workload& workload,
                                                 const Progress& progress) const;
@@ -83,10 +90,11 @@ class Profiler {
   std::vector<std::string> doubts() const;
   /// Whether anything of the profiles was measured now.
   bool measured_now() const { return measured_now_; }
-  /// Where plans may cut, by the devices as they were profiled. After profile().
+  /// Returns where plans may cut, by the devices as they were profiled. To be called after
+  /// profile().
   const planning::CutSpace& space() const { return *space_; }
-  /// Why the space is that of the model's order although another would have been taken; empty: it is
-  /// as it was asked for.
+  /// Returns why the space is that of the model's order although another would have been taken;
+  /// empty: it is as it was asked for.
   const std::string& why_in_order() const { return why_in_order_; }
   /// Takes the space of the model's order from now on, because the ideals are too many to search.
   /// Returns false if nobody leaves that open.
@@ -111,7 +119,8 @@ class Profiler {
   std::map<std::pair<std::string, LinkTransports>, std::vector<planning::ProbedTransport>> probed_;
 };
 
-/// About `count` of the split points, at most one more: the first and the last, and between them each at an equal share of the work; 0: all.
+/// Returns about `count` of the split points, at most one more: the first and the last, and between
+/// them each at an equal share of the work; 0: all.
 planning::SplitChoice spread_by_work(const std::vector<model::SplitPoint>& points,
                                      const planning::SplitChoice& splits, std::size_t count);
 

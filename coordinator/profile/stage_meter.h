@@ -2,8 +2,8 @@
 //
 //   coordinator ══ link ══▶ [ one stage ] ══ link ══▶ coordinator
 //
-// A loop around the shard would know nothing of threads that wake up, of caches that others have used meanwhile, and of messages that are
-// received and sent while it computes.
+// A loop around the shard would know nothing of threads that wake up, of caches that others have
+// used meanwhile, and of messages that are received and sent while it computes.
 #pragma once
 
 #include <chrono>
@@ -27,19 +27,20 @@ namespace pareto::profile {
 /// Medians of requests, one at a time.
 struct LoneTimes {
   Nanoseconds compute{};
-  Nanoseconds beyond{};  ///< of the latency: both links, and whatever else
+  Nanoseconds beyond{};  ///< part of the latency outside the stage: both links, and everything else
 };
 
-/// Of requests that follow each other.
+/// Times of requests that follow each other.
 struct BusyTimes {
-  Nanoseconds compute{};   ///< their median
-  Nanoseconds interval{};  ///< between results, on average: throughput counts the slow ones too
+  Nanoseconds compute{};  ///< their median
+  /// Time between results, on average: throughput counts the slow ones too.
+  Nanoseconds interval{};
   std::vector<double> computes;  ///< ns, one a request in order: of what `compute` is the median
 };
 
 class StageMeter;
 
-/// Who is asked, and what. Both outlive the turns.
+/// The stage that is asked, and the request. Both outlive the turns.
 struct LoneTurn {
   StageMeter* stage = nullptr;
   const Value* request = nullptr;
@@ -48,8 +49,9 @@ struct LoneTurn {
 /// Threads: one owner.
 class StageMeter {
  public:
-  /// Operators [begin, end) on that device. Cluster, pool and transports outlive it. `timeout`: of a request while nothing is known of what
-  /// they take, and the least of later ones. Fails: as Deployment::open.
+  /// Opens a meter of operators [begin, end) on that device. Cluster, pool and transports outlive
+  /// it. `timeout`: of a request while nothing is known of what they take, and the least of later
+  /// ones. Fails: as Deployment::open.
   static Expected<std::unique_ptr<StageMeter>> open(
       const std::string& device, std::int64_t begin, std::int64_t end,
       const control::ShardSettings& settings, const std::string& transport,
@@ -58,16 +60,18 @@ class StageMeter {
 
   /// Fails: as Load::run.
   Expected<LoneTimes> lone(const Value& request, int requests);
-  /// The same of several stages, a request of each in turn: each waits while the others work, as in a pipeline, and a processor that has
-  /// waited is slower. As many as `turns`. Fails: as Load::run.
+  /// Measures the same of several stages, a request of each in turn: each waits while the others
+  /// work, as in a pipeline, and a processor that has waited is slower. As many as `turns`. Fails:
+  /// as Load::run.
   static Expected<std::vector<LoneTimes>> lone_in_turns(std::span<const LoneTurn> turns,
                                                         int requests);
-  /// For at least so long. Fails: as Load::run.
+  /// Measures for at least that time. Fails: as Load::run does.
   Expected<BusyTimes> busy(const Value& request, Nanoseconds duration);
 
-  /// Of noise, at the batch of its settings: for a stage that nobody can run what comes before. Fails: as make_examples does.
+  /// Makes a request of noise, at the batch of its settings, for a stage whose input nobody can
+  /// compute. Fails: as make_examples does.
   Expected<Value> made_up_request() const;
-  /// Of the last request.
+  /// Returns the output of the last request.
   const Value& output() const { return output_; }
   const cluster::ResidentShard& shard() const { return *deployment_->shards().front(); }
 
@@ -86,7 +90,7 @@ class StageMeter {
   const std::int64_t batch_;
   const std::chrono::milliseconds timeout_;
   load::Load load_;
-  Nanoseconds latency_{};  ///< of a lone request; 0: not known yet
+  Nanoseconds latency_{};  ///< latency of a lone request; 0: not known yet
   Value output_;
 };
 

@@ -24,7 +24,7 @@ constexpr double kBlockLengths = 5;
 struct Row {
   std::vector<double> receive;  ///< processor time; the last is the sink's
   std::vector<double> compute;
-  std::vector<double> busy;  ///< in place of compute where the stage is awake
+  std::vector<double> busy;  ///< times in place of compute if the stage is awake
   std::vector<double> send;
   std::vector<double> wire;
   std::vector<double> delays;
@@ -44,12 +44,13 @@ std::uint64_t wire_bytes(const results::TrialRecord& trial, std::size_t link) {
                                                                       : figures.bytes);
 }
 
-/// What a message occupies each link for at its network's measured rate, in ms; 0: there is none between the two.
+/// Returns the time that a message occupies each link at its network's measured rate, in ms; 0:
+/// there is none between the two.
 std::vector<double> wire_times(const results::RunRecord& run, const results::TrialRecord& trial) {
   const std::size_t stages = trial.plan.stages.size();
   std::vector<double> times(stages + 1);
   if (!trial.network) return times;
-  int from = 0;  // the coordinator is beside the first device
+  int from = 0;  // the coordinator is next to the first device
   for (std::size_t i = 0; i <= stages; ++i) {
     const int to = i == stages ? 0 : device_index(run, trial.plan.stages[i].device);
     const double rate =
@@ -94,7 +95,8 @@ Row row_of(const results::TrialRound& round, std::size_t request,
   }
   row.delays.assign(wires.size(), 0);
   if (moving > 0) {
-    // Parts that overlapped: values that left before others, bytes that a link's buffer took at once.
+    // Parts that overlapped: values that left before others, bytes that a link's buffer took at
+    // once.
     const double share = std::max(0.0, 1 + rest / moving);
     for (double& time : row.receive) time *= share;
     for (double& time : row.wire) time *= share;
@@ -111,7 +113,8 @@ bool is_whole(const results::TrialRound& round, std::size_t stages) {
          });
 }
 
-/// Columns in this order: of each stage wire, delay, receive, compute, busy, send; then wire, delay and receive of the sink.
+/// Columns in this order: of each stage wire, delay, receive, compute, busy, send; then wire, delay
+/// and receive of the sink.
 void append(const Row& row, std::vector<std::int64_t>& nanoseconds) {
   const auto add = [&](double milliseconds) {
     nanoseconds.push_back(std::llround(milliseconds * kNsPerMs));
@@ -155,7 +158,7 @@ PipelineClass with_columns(const results::TrialRecord& trial) {
   return pipeline;
 }
 
-/// The pipeline alone, each stage on a device of its own.
+/// Returns the pipeline alone, each stage on a device of its own.
 simulation::Scenario scenario_of(const PipelineClass& pipeline, int window,
                                  const RunSimulationOptions& options) {
   simulation::Scenario scenario;

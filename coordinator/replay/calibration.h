@@ -1,14 +1,17 @@
-// What a trial's requests took, made into a pipeline that can be simulated: how the simulator is calibrated, and how its accuracy is seen.
+// What a trial's requests took, made into a pipeline that can be simulated: how the simulator is
+// calibrated, and how its accuracy is seen.
 //
-//   a request measured at window 1 = a row:   [ receive | compute | encode ] of each stage, wire and delay of each link, sink
+//   a request measured at window 1 = a row:
+//       [ receive | compute | encode ] of each stage, wire and delay of each link, sink
 //
-// and beside it what some request took to be computed while throughput was measured: that is what counts where messages follow
-// each other.
+// and next to it what some request took to be computed while throughput was measured: that is what
+// counts where messages follow each other.
 //
-// What receiving took at a stage is its link's time at the rate that its network was measured to have, and processor time beyond that (all
-// of it where there is no network between the two). What is left of the latency when all parts are taken away (wake-ups, what
-// sending took, delays) is spread over the links as delay: it holds nobody else up. So latency at window 1 is that of the samples by
-// construction; throughput at another window is a prediction.
+// What receiving took at a stage is its link's time at the rate that its network was measured to
+// have, and processor time beyond that (all of it where there is no network between the two). What
+// is left of the latency when all parts are taken away (wake-ups, what sending took, delays) is
+// spread over the links as delay: it holds nobody else up. So latency at window 1 is that of the
+// samples by construction; throughput at another window is a prediction.
 #pragma once
 
 #include <cstdint>
@@ -22,37 +25,39 @@
 
 namespace pareto::replay {
 
-/// A pipeline of count 1 whose stage i runs on the device class i; the window is left to the caller. `run`: the trial's, for which device
-/// the coordinator is beside: its first. Fails: kInvalidArgument (not measured, or in micro-batches, which are not simulated).
+/// Returns a pipeline of count 1 whose stage i runs on the device class i; the window is left to
+/// the caller. `run`: the trial's, for which device the coordinator is next to: its first. Fails:
+/// kInvalidArgument (not measured, or in micro-batches, which are not simulated).
 Expected<simulation::PipelineClass> measured_pipeline(const results::RunRecord& run,
                                                       const results::TrialRecord& trial);
 
-/// A figure beside what it was predicted to be.
+/// A figure next to what it was predicted to be.
 struct Predicted {
   double measured = 0;
   double simulated = 0;
-  /// Of the simulated one, as a share: 0.03 is 3 % too much. 0 where nothing was measured.
+  /// Returns the error as a share of the simulated figure: 0.03 is 3 % too much. 0 if nothing was
+  /// measured.
   double error() const { return measured > 0 ? simulated / measured - 1 : 0; }
 };
 
 struct SimulatedTrial {
-  const results::TrialRecord* trial = nullptr;  ///< of the run
+  const results::TrialRecord* trial = nullptr;  ///< trial of the run
   std::string skipped;                          ///< why it was not simulated; empty: it was
-  int window = 1;                               ///< of the throughput
+  int window = 1;                               ///< window of the throughput
   Predicted samples_per_s;
-  Predicted p50_ms;  ///< at window 1, as the next
+  Predicted p50_ms;  ///< figure at window 1, as the next
   Predicted p95_ms;
-  std::string bottleneck;  ///< at `window`
+  std::string bottleneck;  ///< bottleneck at `window`
   double bottleneck_use = 0;
 };
 
 struct RunSimulationOptions {
-  std::int64_t requests = 20'000;  ///< of each trial, at either window
-  int cores = 1;                   ///< of a device, for a pipeline's three threads
+  std::int64_t requests = 20'000;  ///< requests of each trial, at either window
+  int cores = 1;                   ///< cores of a device, for a pipeline's three threads
   std::uint64_t seed = 1;
 };
 
-/// How far off the simulated figures of several trials are, regardless of sign.
+/// The errors of the simulated figures of several trials, regardless of sign.
 struct ErrorSummary {
   double median = 0;
   double most = 0;
@@ -60,7 +65,8 @@ struct ErrorSummary {
 ErrorSummary summary_of(const std::vector<SimulatedTrial>& trials,
                         Predicted SimulatedTrial::*figure);
 
-/// Every trial of the run, in its order. `on_progress`: before each, how many are done; false stops. The run outlives the result.
+/// Returns every trial of the run, in its order. `on_progress`: before each, how many are done;
+/// false stops. The run outlives the result.
 Expected<std::vector<SimulatedTrial>> simulate_run(
     const results::RunRecord& run, const RunSimulationOptions& options,
     const std::function<bool(std::size_t done)>& on_progress);

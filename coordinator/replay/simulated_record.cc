@@ -25,7 +25,7 @@ using simulation::Utilisation;
 
 constexpr const char* kSimulated = "simulated";
 
-/// What is no more than headers has none.
+/// Returns the bytes of the tensors; 0 if a message is no more than headers.
 std::uint64_t tensor_bytes(const Crossing& link) {
   const std::uint64_t frame = simulation::bytes_without_packet_headers(link.bytes);
   return frame - std::min(frame, simulation::kFrameBytes);
@@ -70,7 +70,8 @@ results::TimeSplit time_split_of(const PipelineOutcome& outcome) {
   for (const StageOutcome& stage : outcome.stages) split.compute_ms += stage.compute_ms;
   for (const LinkOutcome& link : outcome.links) split.transfer_ms += link.transfer_ms;
   const LatencyOutcome& latency = outcome.latency;
-  // Who was in the middle of a part as measuring began or ended makes a mean of parts a little larger than that of the whole.
+  // Who was in the middle of a part as measuring began or ended makes a mean of parts a little
+  // larger than that of the whole.
   const double whole = std::max(latency.mean_ms, split.compute_ms + split.transfer_ms);
   const double share = whole > 0 ? latency.p50_ms / whole : 0;
   split.compute_ms *= share;
@@ -123,7 +124,7 @@ results::TrialRecord trial_of(const PipelineClass& pipeline, const PipelineOutco
   return trial;
 }
 
-/// "at work 43.1 % of the time, the busiest, number 7, 99 %"
+/// Returns "at work 43.1 % of the time, the busiest, number 7, 99 %".
 std::string use_text(int count, const Utilisation& use) {
   std::string text = fmt::format("at work {:.3g} % of the time", use.mean * 100);
   if (count > 1) {

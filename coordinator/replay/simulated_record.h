@@ -1,6 +1,8 @@
-// Simulations as records of runs, so that whatever shows a run shows them: marked as simulated, and never stored.
+// Simulations as records of runs, so that whatever shows a run shows them: marked as simulated, and
+// never stored.
 //
-//   Scenario + Outcome ──▶ RunRecord: a trial for each class of pipelines      RunRecord + SimulatedTrials ──▶ its copy, with predictions
+//   Scenario + Outcome ──▶ RunRecord: a trial for each class of pipelines
+//   RunRecord + SimulatedTrials ──▶ its copy, with predictions
 #pragma once
 
 #include <string>
@@ -13,16 +15,18 @@
 
 namespace pareto::replay {
 
-/// `name`: of the scenario, which had that outcome. Condition and transport of all trials are "simulated", that of a link its media or
-/// "own". Intervals have no width: percentiles are of all requests. The times of a request's parts are means, its time split is the mean's in
-/// proportion to the p50. Where any number may be in flight the window is how many were on average, rounded up. A class of which no request
-/// was completed has failed.
+/// `name`: of the scenario, which had that outcome. Condition and transport of all trials are
+/// "simulated", that of a link its media or "own". Intervals have no width: percentiles are of all
+/// requests. The times of a request's parts are means, its time split is the mean's in proportion
+/// to the p50. Where any number may be in flight the window is how many were on average, rounded
+/// up. A class of which no request was completed has failed.
 results::RunRecord simulated_record(const std::string& name, const simulation::Scenario& scenario,
                                     const simulation::Outcome& outcome);
 
-/// `trials`: of the run, by simulate_run(). The predictions of those that were simulated are what they were simulated to take: latency at
-/// window 1, which the simulation was calibrated with, and throughput at the trial's window. Those that were measured and not simulated have
-/// none. What is expected of trials stays.
+/// `trials`: of the run, by simulate_run(). The predictions of those that were simulated are what
+/// they were simulated to take: latency at window 1, which the simulation was calibrated with, and
+/// throughput at the trial's window. Those that were measured and not simulated have none. What is
+/// expected of trials stays.
 results::RunRecord with_simulated_predictions(results::RunRecord run,
                                               const std::vector<SimulatedTrial>& trials);
 

@@ -33,7 +33,8 @@ void consider(const TrialRecord& trial, BestTrials& best) {
 /// Networks from the best to the worst.
 std::vector<std::string> ordered(
     const std::map<std::string, std::optional<NetworkFigures>>& conditions) {
-  // Rates that count as one get one place in the order: comparing pairs by "nearly equal" would be no order.
+  // Rates that count as one get one place in the order: comparing pairs by "nearly equal" would be
+  // no order.
   std::vector<double> rates;
   for (const auto& [name, network] : conditions) {
     if (network) rates.push_back(network->forward_mbit_per_s);

@@ -1,5 +1,6 @@
-// How the best plan moves with the network: per batch and condition of a run, what was measured of the network and which trials are
-// best there. One place for all that show it: the table, the document of `--json`, and through that the page.
+// How the best plan moves with the network: per batch and condition of a run, what was measured of
+// the network and which trials are best there. One place for all that show it: the table, the
+// document of `--json`, and through that the page.
 #pragma once
 
 #include <cstddef>
@@ -12,30 +13,33 @@
 
 namespace pareto::results {
 
-/// Of some plans; both null where none of them was measured. Equals: the one better in the other figure, then the earlier in the run.
+/// The best of some plans; both null if none of them was measured. Among equals, the one better in
+/// the other figure, then the earlier in the run.
 struct BestTrials {
   const TrialRecord* fastest = nullptr;          ///< lowest latency, p50
   const TrialRecord* most_productive = nullptr;  ///< most samples a second
 };
 
-/// Trials of one batch under one condition, all transports together. Its pointers are valid as long as the run is neither changed nor
-/// moved.
+/// Trials of one batch under one condition, all transports together. Its pointers are valid as long
+/// as the run is neither changed nor moved.
 struct NetworkBest {
   std::string condition;
   std::int64_t batch = 1;
-  /// As it was measured first; none: never reached, or left as it is without being measured.
+  /// The network as it was measured first; no value means that it was never reached, or left as it
+  /// is without being measured.
   std::optional<NetworkFigures> network;
   std::size_t trials = 0;
   std::size_t measured = 0;
   std::size_t failed = 0;
-  std::size_t skipped = 0;  ///< what is left of trials was not measured yet
-  BestTrials best;          ///< of every plan
-  BestTrials split;         ///< of those that cut the model
-  BestTrials unsplit;       ///< of those with one device
+  std::size_t skipped = 0;  ///< trials left that were not measured yet
+  BestTrials best;          ///< best of every plan
+  BestTrials split;         ///< best of those that cut the model
+  BestTrials unsplit;       ///< best of those with one device
 };
 
-/// Ascending by batch; then "none", and the others from the highest rate forward to the lowest, of equal ones the shortest round trip
-/// first, those of which nothing was measured last. Empty for a run without trials.
+/// Ascending by batch; then "none", and the others from the highest rate forward to the lowest, of
+/// equal ones the shortest round trip first, those of which nothing was measured last. Empty for a
+/// run without trials.
 std::vector<NetworkBest> best_by_network(const RunRecord& run);
 
 }  // namespace pareto::results

@@ -1,4 +1,5 @@
-// What disturbed a run from outside: processes of others on its machines, pipelines of others on its devices.
+// What disturbed a run from outside: processes of others on its machines, pipelines of others on
+// its devices.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -12,14 +13,15 @@ namespace pareto::results {
 /// Others take so much of a machine's processors that figures vary.
 inline constexpr double kBusyShare = 0.1;
 
-/// "load 5.8 on 2 cores, others use 61 %"
+/// Returns "load 5.8 on 2 cores, others use 61 %".
 std::string load_text(const ForeignLoad& load);
-/// "another coordinator runs 2 pipelines here"
+/// Returns "another coordinator runs 2 pipelines here".
 std::string company_text(const Company& company);
 
-/// The mean of all passes by machine, in the order of their first appearance; `load` is the highest.
+/// Returns the mean of all passes by machine, in the order of their first appearance; `load` is the
+/// highest.
 std::vector<ForeignLoad> foreign_load(const RunRecord& run);
-/// The most at one time by device.
+/// Returns the most at one time by device.
 std::vector<Company> company(const RunRecord& run);
 
 /// Something that made figures vary, for people and for a badge.

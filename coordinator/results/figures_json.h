@@ -1,5 +1,5 @@
-// What a trial's figures and a run's passes look like in JSON, in the document of `sweep --json` as in what a store keeps. Times in ms,
-// sizes in bytes. What reads them back throws as nlohmann does.
+// What a trial's figures and a run's passes look like in JSON, in the document of `sweep --json` as
+// in what a store keeps. Times in ms, sizes in bytes. What reads them back throws as nlohmann does.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -17,14 +17,15 @@ nlohmann::ordered_json network_json(const NetworkFigures& network);
 NetworkFigures network_from(const nlohmann::ordered_json& json);
 nlohmann::ordered_json prediction_json(const Prediction& prediction);
 Prediction prediction_from(const nlohmann::ordered_json& json);
-/// What is infinite or no number is null once it is text, and comes back as infinite.
+/// Returns the JSON of the error. A number that is infinite or NaN is null in the text, and is read
+/// back as infinite.
 nlohmann::ordered_json output_error_json(const OutputError& error);
 OutputError output_error_from(const nlohmann::ordered_json& json);
 
-/// In seconds: without the times of single pipelines.
+/// Returns the times in seconds, without those of single pipelines.
 nlohmann::ordered_json spent_json(const TimeSpent& spent);
 
-/// An array, without what only a store keeps of a pass.
+/// Returns an array, without what only a store keeps of a pass.
 nlohmann::ordered_json passes_json(const std::vector<PassRecord>& passes);
 
 }  // namespace pareto::results

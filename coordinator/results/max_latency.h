@@ -7,7 +7,7 @@
 
 namespace pareto::results {
 
-/// Returns what `sweep --max-latency` named, in ms; none: it named nothing.
+/// Returns what `sweep --max-latency` named, in ms; no value if it named nothing.
 std::optional<double> max_latency_ms(const RunRecord& run);
 
 }  // namespace pareto::results

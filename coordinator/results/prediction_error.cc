@@ -18,7 +18,7 @@ constexpr double kHugeError = 0.5;
 
 using Pairs = std::vector<std::pair<double, double>>;  // predicted, measured
 
-/// Of a figure of each round of several trials.
+/// The repeated measurements of a figure in each round of several trials.
 class Repeats {
  public:
   void add(const std::vector<double>& of_rounds) {

@@ -11,29 +11,30 @@
 
 namespace pareto::results {
 
-/// Of one figure of several trials.
+/// The errors of one figure over several trials.
 struct FigureError {
-  double median = 0;  ///< of |predicted / measured - 1|
+  double median = 0;  ///< median of |predicted / measured - 1|
   double p95 = 0;
   double bias = 0;  ///< the median of predicted / measured - 1
-  /// How far apart two rounds of a trial were measured, as a share: the median. Trials that were measured no further apart are equal. kEqual at
-  /// least, and where there is one round of each.
+  /// The distance between the measurements of two rounds of a trial, as a share: the median. Trials
+  /// that were measured no further apart are equal. It is kEqual at least, and if there is one
+  /// round of each.
   double resolution = 0;
-  double kendall_tau = 0;  ///< as kendall_tau(), by that resolution
+  double kendall_tau = 0;  ///< correlation as kendall_tau() computes it, with that resolution
   double kendall_tau_apart =
       0;                  ///< the same of trials that were measured more than kFrontTolerance apart
-  std::size_t pairs = 0;  ///< of trials that were measured further apart than `resolution`
+  std::size_t pairs = 0;  ///< pairs of trials that were measured further apart than `resolution`
 };
 
-/// Returns whether such predictions say nothing of a trial that was not measured: they put those that
-/// were into an order that is no better than chance, or were off by more than half.
+/// Returns whether such predictions say nothing of a trial that was not measured: they put those
+/// that were into an order that is no better than chance, or were off by more than half.
 bool is_no_guide(const FigureError& error);
 
-/// Of the trials of one batch under one condition that have both.
+/// The errors of the trials of one batch under one condition that have both figures.
 struct PredictionError {
   std::int64_t batch = 1;
   std::string condition;
-  FigureError latency;     ///< at window 1, p50
+  FigureError latency;     ///< error of the p50 at window 1
   FigureError throughput;  ///< samples/s
   std::size_t trials = 0;
 };
@@ -42,12 +43,14 @@ bool is_no_guide(const PredictionError& error);
 /// One for each batch and condition, in order, of which there is a trial that has both.
 std::vector<PredictionError> prediction_errors(const RunRecord& run);
 
-/// Figures that differ by less than this share are equal: so much a few bytes of a message make, which nobody can measure.
+/// Figures that differ by less than this share are equal: so much a few bytes of a message make,
+/// which nobody can measure.
 inline constexpr double kEqual = 1e-4;
 
-/// How far two positive figures put the same things into the same order, -1 to 1: tau-b (Kendall, Biometrika 33, 1945), which allows for equal
-/// ones: first figures that differ by no more than kEqual, second ones by no more than `resolution`. 0 where all of either are equal. `apart`:
-/// two of which one's second figure is larger by no more than this share are not compared.
+/// Returns how far two positive figures put the same things into the same order, -1 to 1: tau-b
+/// (Kendall, Biometrika 33, 1945), which allows for equal ones: first figures that differ by no
+/// more than kEqual, second ones by no more than `resolution`. 0 where all of either are equal.
+/// `apart`: two of which one's second figure is larger by no more than this share are not compared.
 double kendall_tau(const std::vector<std::pair<double, double>>& pairs, double resolution = kEqual,
                    double apart = 0);
 

@@ -8,7 +8,7 @@
 
 namespace pareto::results {
 
-/// Of ascending samples, interpolated; q from 0 to 1. 0 where there are none.
+/// Returns the quantile of ascending samples, interpolated; q from 0 to 1. 0 if there are none.
 inline double quantile_of_sorted(std::span<const double> sorted, double q) {
   if (sorted.empty()) return 0;
   const double place = std::clamp(q, 0.0, 1.0) * static_cast<double>(sorted.size() - 1);
@@ -17,7 +17,7 @@ inline double quantile_of_sorted(std::span<const double> sorted, double q) {
   return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
-/// The same of samples in any order.
+/// Returns the same of samples in any order.
 inline double quantile(std::span<const double> samples, double q) {
   std::vector<double> sorted(samples.begin(), samples.end());
   std::ranges::sort(sorted);

@@ -1,5 +1,6 @@
-// What a sweep leaves behind: a run, its devices, its trials and their samples, as plain data. Written by coordinator/sweep, kept by
-// coordinator/results, shown by client/report. The JSON of `sweep --json` has these fields (client/report/json_writer.cc).
+// What a sweep leaves behind: a run, its devices, its trials and their samples, as plain data.
+// Written by coordinator/sweep, kept by coordinator/results, shown by client/report. The JSON of
+// `sweep --json` has these fields (client/report/json_writer.cc).
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,8 @@
 
 namespace pareto::results {
 
-/// Figures no further apart than this share count as the same: on a front nobody is beaten by less, and in their order they are equals.
+/// Figures no further apart than this share count as the same: on a front nobody is beaten by less,
+/// and in their order they are equals.
 inline constexpr double kFrontTolerance = 0.01;
 
 /// A measured figure with its 95 % interval.
@@ -30,7 +32,7 @@ struct LatencyFigures {
   double p95_ms = 0;  ///< not kept: made from the samples again
   double p99_ms = 0;
   double mean_ms = 0;
-  Interval ci95_ms;  ///< of the p50
+  Interval ci95_ms;  ///< interval of the p50
   int window = 1;
   std::int64_t samples = 0;
   double measured_p50_ms = 0;  ///< median of all requests of the trial's rounds
@@ -47,14 +49,15 @@ struct ThroughputFigures {
 struct StageFigures {
   std::string device;
   std::string engine;         ///< the one the device kept
-  double compute_p50_ms = 0;  ///< at the latency window
+  double compute_p50_ms = 0;  ///< p50 at the latency window
   double queue_p50_ms = 0;
   double receive_p50_ms = 0;
   double encode_p50_ms = 0;
-  /// That the shard takes of the daemon, with all that other shards have in common with it.
+  /// Bytes that the shard takes of the daemon, with all that other shards have in common with it.
   std::uint64_t peak_memory_bytes = 0;
   std::uint64_t weight_bytes = 0;
-  std::string precision{};  ///< that the engine computes in; empty: of a version that did not say
+  /// Precision that the engine computes in; empty: the version did not say.
+  std::string precision{};
   std::string precision_reason{};  ///< why that is not the one asked for; empty: it is
 };
 
@@ -62,49 +65,51 @@ struct StageFigures {
 struct LinkFigures {
   double transfer_p50_ms =
       0;  ///< half the link's smallest round trip + first to last byte at the receiver
-  std::uint64_t bytes = 0;       ///< of one request's tensors
-  std::uint64_t wire_bytes = 0;  ///< of its frame, by the link's codec; 0 = not known
+  std::uint64_t bytes = 0;       ///< bytes of one request's tensors
+  std::uint64_t wire_bytes = 0;  ///< bytes of its frame, by the link's codec; 0 = not known
 };
 
-/// Where the latency of a request at its window went; the three add up to the p50 that is shown.
+/// The parts of a request's latency at its window; the three add up to the p50 that is shown.
 struct TimeSplit {
   double compute_ms = 0;
   double transfer_ms = 0;
-  /// What is left: queues, scheduling, encode and decode, and what medians leave. Negative if the
-  /// medians of both parts exceed that of the whole.
+  /// The time that is left: queues, scheduling, encode and decode, and what medians leave. Negative
+  /// if the medians of both parts exceed that of the whole.
   double wait_ms = 0;
 };
 
-/// Where a plan cuts between one stage and the next.
+/// The cut of a plan between one stage and the next.
 struct CutRecord {
-  std::string name;  ///< of its split point
+  std::string name;  ///< name of its split point
   std::int64_t position = 0;
   std::vector<TensorSpec> boundary;
-  std::uint64_t boundary_bytes = 0;  ///< at the trial's batch
+  std::uint64_t boundary_bytes = 0;  ///< bytes at the trial's batch
   bool operator==(const CutRecord&) const = default;
 };
 
-/// All cuts of a plan.
+/// The cuts of a plan, all of them.
 struct SplitRecord {
-  std::string name;                  ///< of the split points, joined by '+'
-  std::int64_t position = 0;         ///< of the first
-  std::vector<TensorSpec> boundary;  ///< of all cuts, one behind the other
-  std::uint64_t boundary_bytes = 0;  ///< of all cuts together
+  std::string name;                  ///< names of the split points, joined by '+'
+  std::int64_t position = 0;         ///< position of the first
+  std::vector<TensorSpec> boundary;  ///< boundaries of all cuts, one behind the other
+  std::uint64_t boundary_bytes = 0;  ///< bytes of all cuts together
   std::vector<CutRecord> cuts;       ///< each by itself, in order: cut i lies on link i + 1
 };
 
-/// What the requests of one stage took, in ms, in the order they were measured.
+/// Times of the requests of one stage, in ms, in the order they were measured.
 struct StageSamples {
   std::vector<double> compute_ms;
   std::vector<double> queue_ms;
   std::vector<double> receive_ms;
   std::vector<double> encode_ms;
-  /// Of requests that follow each other, while throughput was measured: computing, less the processor time of its two other threads where
-  /// these had to share a core with it. Not row by row with those above; empty in runs of versions that did not keep it.
+  /// Times of requests that follow each other, while throughput was measured: computing, less the
+  /// processor time of its two other threads if these had to share a core with it. Not row by row
+  /// with those above; empty in runs of versions that did not keep it.
   std::vector<double> busy_ms{};
 };
 
-/// How far a pipeline's outputs are from the whole model's in the plain engine, for the request that was measured.
+/// The distance of a pipeline's outputs from the whole model's in the plain engine, for the request
+/// that was measured.
 struct OutputError {
   double max = 0;  ///< largest difference, relative to the largest magnitude of the tensor
   double mean = 0;
@@ -112,30 +117,32 @@ struct OutputError {
       1;  ///< share of rows (samples) of the outputs [batch, classes] with the same largest class
 };
 
-/// What one round measured of a trial; its figures are made from all rounds there are.
+/// Measurements of a trial in one round; its figures are made from all rounds there are.
 struct TrialRound {
   int round = 0;
-  /// The same number where shards were still those that an earlier round had loaded: what that loading made of them, where in memory they
-  /// came to lie, is in all of these rounds.
+  /// The same number where shards were still those that an earlier round had loaded: what that
+  /// loading made of them, where in memory they came to lie, is in all of these rounds.
   int loading = 0;
-  std::vector<double> latency_ms;  ///< at window 1, one a request
+  std::vector<double> latency_ms;  ///< latency at window 1, one a request
   std::vector<double> sink_receive_ms;
   std::vector<StageSamples> stages;
-  int window = 1;                   ///< of the throughput
-  std::vector<double> intervals_s;  ///< between completions, the pipe full
+  int window = 1;                   ///< window of the throughput
+  std::vector<double> intervals_s;  ///< times between completions, the pipe full
 };
 
-/// What a sweep that predicts knows of a trial without measuring it. Deviations are standard deviations as shares of the expected figures.
+/// A prediction of a trial, from a sweep that knows it before measuring. Deviations are standard
+/// deviations as shares of the expected figures.
 struct Prediction {
-  double latency_ms = 0;  ///< by the cost model, from profiles and probes
+  double latency_ms = 0;  ///< latency by the cost model, from profiles and probes
   double samples_per_s = 0;
-  int window = 0;  ///< of the throughput; 0: not known which is enough
-  /// The same after what the trials that were measured, this one among them, say of predictions; of a sweep that is not adaptive, the same.
+  int window = 0;  ///< window of the throughput; 0: not known which is enough
+  /// The same after what the trials that were measured, this one among them, say of predictions; of
+  /// a sweep that is not adaptive, the same.
   double expected_latency_ms = 0;
   double expected_samples_per_s = 0;
   double latency_deviation = 0;
   double throughput_deviation = 0;
-  /// How much of each is the devices' doing, 0 to 1; the rest is the network's.
+  /// The share of the devices in each, 0 to 1; the rest is the network's.
   double latency_compute_share = 1;
   double throughput_compute_share = 1;
 };
@@ -146,15 +153,19 @@ enum class TrialStatus {
   kSkipped,  ///< not tried: its network could not be had
 };
 
-/// What the network between devices was measured to be like under the trial's condition, before it was measured itself.
+/// The network between devices as it was measured under the trial's condition, before the trial
+/// itself was.
 struct NetworkFigures {
-  double round_trip_ms = 0;                         ///< median of small packets
-  std::optional<double> round_trip_deviation_ms{};  ///< standard deviation; none: not measured
-  double forward_mbit_per_s = 0;                    ///< IP headers included
+  double round_trip_ms = 0;  ///< median of small packets
+  /// Standard deviation; no value means that it was not measured.
+  std::optional<double> round_trip_deviation_ms{};
+  double forward_mbit_per_s = 0;  ///< IP headers included
   double backward_mbit_per_s = 0;
-  std::optional<double> forward_loss{};  ///< share of packets; none: not measured
+  /// Share of packets; no value means that it was not measured.
+  std::optional<double> forward_loss{};
   std::optional<double> backward_loss{};
-  std::string emulator = "user";  ///< what made it so: "user", "tc", "devices" (their own tc)
+  /// Emulator that made it so: "user", "tc", "devices" (their own tc).
+  std::string emulator = "user";
 };
 
 inline constexpr double kUnsettled = -1;
@@ -162,31 +173,35 @@ inline constexpr double kUnsettled = -1;
 struct TrialRecord {
   std::string
       id;  ///< "after:features.7/tcp/b1": unique in its run, and the same when the run is resumed
-  std::string
-      name;  ///< of a plan that was handed over as a file; empty: it is called by its split points
-  std::optional<SplitRecord> split;  ///< none: one device runs the whole model
+  /// Name of a plan that was handed over as a file; empty: it is named by its split points.
+  std::string name;
+  std::optional<SplitRecord> split;  ///< no value means that one device runs the whole model
   plan::Plan plan;
   std::string transport;
   std::string codec =
-      "none";  ///< of the links between stages, the one in use; "auto" until it is chosen
+      "none";  ///< transport of the links between stages, the one in use; "auto" until it is chosen
   bool auto_codec = false;  ///< whether it was left to be chosen
   std::int64_t batch = 1;
   std::string condition = "none";
-  std::optional<NetworkFigures> network;    ///< none: not measured, it was left as it is
-  std::optional<Prediction> prediction;     ///< none: nobody asked for one, or there can be none
-  std::optional<OutputError> output_error;  ///< none: not known
+  /// The network as measured. No value means that it was not measured, because it was left as it
+  /// is.
+  std::optional<NetworkFigures> network;
+  /// The prediction. No value means that nobody asked for one, or that there can be none.
+  std::optional<Prediction> prediction;
+  std::optional<OutputError> output_error;  ///< no value means that it is not known
   LatencyFigures latency;
   ThroughputFigures throughput;
   std::vector<StageFigures> stages;
   std::vector<LinkFigures> links;
   TimeSplit time_split;
   bool on_front = false;
-  /// Probability to be on the front, within the bounds that so many rounds allow (front_chance.h).
-  /// kUnsettled: measured since all trials were compared last.
+  /// Probability to be on the front, within the bounds that the number of rounds allows
+  /// (front_chance.h). kUnsettled: measured since all trials were compared last.
   double p_front = 0;
   TrialStatus status = TrialStatus::kOk;
   std::string failure;  ///< why it failed or was skipped
-  /// It failed before it was tried: a device was seen to have no room for it. It is not tried either when the run goes on.
+  /// Whether it failed before it was tried: a device was seen to have no room for it. It is not
+  /// tried either when the run goes on.
   bool no_room = false;
   std::vector<TrialRound> rounds;  ///< those measured so far, ascending; figures are from these
 };
@@ -200,20 +215,22 @@ struct DeviceRecord {
   std::string torch_version;
   std::uint64_t weights_sent_bytes = 0;  ///< during this run
   // Runs of earlier versions know neither.
-  std::string runs_on{};  ///< what shards run on: "cpu", "cuda:0"; empty: not known
-  int cores = 0;          ///< that its daemon may use; 0: not known
+  std::string runs_on{};  ///< device that shards run on: "cpu", "cuda:0"; empty: not known
+  int cores = 0;          ///< cores that its daemon may use; 0: not known
 };
 
-/// Where the time of a sweep went, in seconds of the coordinator's clock.
+/// The parts of a sweep's time, in seconds of the coordinator's clock.
 struct TimeSpent {
   double total_s = 0;
   double measuring_s = 0;  ///< requests of trials on their way, those of the warm-up too
-  double sentinel_s = 0;   ///< the same of the sentinel
+  double sentinel_s = 0;   ///< time of the reference plan
   double loading_s = 0;    ///< shards brought to devices ahead
-  double opening_s = 0;    ///< of pipelines; a shard that a device lacks is loaded with it
-  double network_s = 0;    ///< changed between conditions, and measured
-  std::vector<double> openings_ms{};  ///< of each pipeline whose connections were new
-  /// Of trials, those of warm-up and window search too, where the round was measured to its end; 0 in runs of versions that did not count.
+  /// Time for opening pipelines; a shard that a device lacks is loaded with it.
+  double opening_s = 0;
+  double network_s = 0;               ///< changed between conditions, and measured
+  std::vector<double> openings_ms{};  ///< opening time of each pipeline whose connections were new
+  /// Requests of trials, those of warm-up and window search too, in a round that was measured to
+  /// its end; 0 in runs of versions that did not count.
   std::int64_t requests = 0;
 };
 
@@ -224,10 +241,11 @@ inline constexpr const char* kThisMachine = "this machine";
 struct ForeignLoad {
   std::string machine;  ///< kThisMachine, or the names of the devices on it
   int cores = 0;
-  double share =
-      0;            ///< of all cores' time, by processes other than the coordinator and its daemons
-  double load = 0;  ///< load average of the last minute, with our own processes
-  double seconds = 0;  ///< that it was watched
+  /// Share of all cores' time that was taken by processes other than the coordinator and its
+  /// daemons.
+  double share = 0;
+  double load = 0;     ///< load average of the last minute, with our own processes
+  double seconds = 0;  ///< seconds that it was watched
 };
 
 /// Other coordinators that had pipelines on a device while something was measured.
@@ -237,24 +255,25 @@ struct Company {
   int pipelines = 0;     ///< most at one time
 };
 
-/// One pass of a sweep through all its trials, and what the sentinel (a plan and a loop that stay the same) took meanwhile: how a
-/// pass that the machine disturbed is known.
+/// One pass of a sweep through all its trials, with the times of the reference plan and of a fixed
+/// loop. Both stay the same, so they show a pass that the machine disturbed.
 struct PassRecord {
   int round = 0;
-  double plan_ms = 0;   ///< p50 of the sentinel plan's requests, before and after the pass
-  double loop_ms = 0;   ///< p50 of the sentinel loop
+  double plan_ms = 0;   ///< p50 of the reference plan's requests, before and after the pass
+  double loop_ms = 0;   ///< p50 of the fixed loop
   bool repeat = false;  ///< the round was measured again, in place of a disturbed pass
   bool whole = true;    ///< false: it ended, or goes on, before all of its trials were measured
-  double seconds = 0;   ///< that it took; 0 in runs of versions that did not keep it
-  /// From the end of the pass before, or from the start, to its own end with its sentinel; nothing in runs of versions that did not keep it.
+  double seconds = 0;   ///< seconds that it took; 0 in runs of versions that did not keep it
+  /// Time from the end of the pass before, or from the start, to its own end with its reference
+  /// plan; nothing in runs of versions that did not keep it.
   TimeSpent spent{};
   // Nothing in runs of versions that did not watch.
-  std::vector<ForeignLoad> others{};  ///< by machine
+  std::vector<ForeignLoad> others{};  ///< loads by machine
   std::vector<Company> company{};     ///< devices that had company
 };
 
 struct RunRecord {
-  std::string id;     ///< from the time at which it began: "20260131-101502-ab12"
+  std::string id;     ///< name made from the time at which it began: "20260131-101502-ab12"
   std::string tag{};  ///< the name that its user gave it; empty: none
   std::string model;
   std::string model_digest;
@@ -266,12 +285,12 @@ struct RunRecord {
   std::string software_version;
   std::uint64_t seed = 0;
   std::vector<DeviceRecord> devices;
-  std::optional<Machine>
-      coordinator;  ///< that began the run; none: of a version that did not keep it
+  /// Coordinator that began the run; no value means a version that did not keep it.
+  std::optional<Machine> coordinator;
   std::vector<TrialRecord> trials;
-  std::vector<PassRecord> passes;  ///< in the order they were made
+  std::vector<PassRecord> passes;  ///< passes in the order they were made
   std::string note;                ///< rules applied, for the report: warm-up, repeated rounds, …
-  std::string damage{};            ///< what of it cannot be read, and why; empty: nothing
+  std::string damage{};            ///< parts of it that cannot be read, and why; empty: nothing
 };
 
 }  // namespace pareto::results

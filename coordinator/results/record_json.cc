@@ -19,7 +19,7 @@ using Json = nlohmann::ordered_json;
 
 Json to_json(const Interval& interval) { return Json::array({interval.low, interval.high}); }
 
-/// Empty where the run has none, or none that can be read.
+/// Returns the options; empty if the run has none, or none that can be read.
 Json options_of(const RunRecord& run) {
   Json options = Json::parse(run.options_json, nullptr, /*allow_exceptions=*/false);
   return options.is_object() ? options : Json::object();
@@ -95,7 +95,7 @@ Json prediction_errors_json(const RunRecord& run) {
   return json;
 }
 
-/// Of the run, for those who read it.
+/// Returns the times of the run, for its readers.
 Json time_json(const RunRecord& run) {
   const TimeSpent spent = time_spent(run);
   Json json = spent_json(spent);

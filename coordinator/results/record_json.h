@@ -1,4 +1,5 @@
-// Runs and trials as JSON: the document of `sweep --json`. What a store keeps: coordinator/results/stored_json.h.
+// Runs and trials as JSON: the document of `sweep --json`. What a store keeps:
+// coordinator/results/stored_json.h.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -10,17 +11,20 @@
 
 namespace pareto::results {
 
-/// Where a trial stands: "ok" (measured), "failed", "skipped", or, not measured yet, "predicted" or "planned" (without any figures).
+/// Returns the status of a trial: "ok" (measured), "failed", "skipped", or, not measured yet,
+/// "predicted" or "planned" (without any figures).
 std::string status_of(const TrialRecord& trial);
 
-/// One trial as in `sweep --json`. Times in ms, sizes in bytes; boundary shapes at the trial's batch. Figures only where it was
-/// measured, "failure" only where it failed or was skipped.
+/// Returns one trial as in `sweep --json`. Times in ms, sizes in bytes; boundary shapes at the
+/// trial's batch. Figures only where it was measured, "failure" only where it failed or was
+/// skipped.
 nlohmann::ordered_json to_json(const TrialRecord& trial);
 nlohmann::ordered_json to_json(const DeviceRecord& device);
 nlohmann::ordered_json to_json(const Machine& machine);
-/// The whole document; its schema: tests/golden/sweep.schema.json. Samples are left out.
+/// Returns the whole document; its schema: tests/golden/sweep.schema.json. Samples are left out.
 nlohmann::ordered_json to_json(const RunRecord& run);
-/// Whether only those trials were measured that may be on the front. By its options; where it has none, by whether it predicts.
+/// Whether only those trials were measured that may be on the front. By its options; where it has
+/// none, by whether it predicts.
 bool is_adaptive(const RunRecord& run);
 /// Ids of the trials on the front, in order of latency.
 std::vector<std::string> front_ids(const RunRecord& run);

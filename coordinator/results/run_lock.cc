@@ -14,7 +14,8 @@
 namespace pareto::results {
 namespace {
 
-/// The byte of a run: FNV-1a of its name. Two runs of one byte would have to be measured at the same time to be in each other's way.
+/// Returns the byte of a run: FNV-1a of its name. Two runs of one byte would have to be measured at
+/// the same time to be in each other's way.
 off_t place_of(std::string_view run_id) {
   std::uint64_t hash = 14'695'981'039'346'656'037U;
   for (const char letter : run_id) {
@@ -23,7 +24,8 @@ off_t place_of(std::string_view run_id) {
   return static_cast<off_t>(hash >> 33);  // it may have 31 bits
 }
 
-/// What root leaves beside a user's results would keep that user from measuring.
+/// Gives a file to the owner of the results: one that root leaves next to a user's results would
+/// keep that user from measuring.
 void give_to_owner_of(const std::filesystem::path& store, const FileDescriptor& file) {
   struct stat kept {};
   if (::geteuid() != 0 || ::stat(store.c_str(), &kept) != 0) return;

@@ -1,4 +1,5 @@
-// Whose run it is: two processes that measured one run would each put whole trials over the other's rounds.
+// Whose run it is: two processes that measured one run would each put whole trials over the other's
+// rounds.
 #pragma once
 
 #include <filesystem>
@@ -11,18 +12,20 @@
 
 namespace pareto::results {
 
-/// A run that this process measures, until it lets go or ends, whatever ends it: the kernel holds the lock. Others may look at the run all
-/// the while. It is one byte of a file beside the results ("results.db.lock"), which is left there empty: nothing has to be cleaned up.
+/// A run that this process measures, until it lets go or ends, whatever ends it: the kernel holds
+/// the lock. Others may look at the run all the while. It is one byte of a file next to the results
+/// ("results.db.lock"), which is left there empty: nothing has to be cleaned up.
 ///
 /// Threads: one owner.
 class RunLock {
  public:
-  /// `store`: the results file. None: another process measures the run. Fails: kNotFound (no such folder), kPermission, kExhausted.
+  /// `store`: the results file. Returns no value if another process measures the run. Fails:
+  /// kNotFound (no such folder), kPermission, kExhausted.
   static Expected<std::optional<RunLock>> try_take(const std::filesystem::path& store,
                                                    std::string_view run_id);
 
-  /// Returns whether a process measures the run. Makes no file; where it may not be looked at, nobody
-  /// does.
+  /// Returns whether a process measures the run. Makes no file; where it may not be looked at,
+  /// nobody does.
   static bool is_taken(const std::filesystem::path& store, std::string_view run_id);
 
  private:

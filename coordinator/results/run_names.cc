@@ -27,7 +27,7 @@ bool has_column(const SQLite::Database& database, const std::string& name) {
   return row.executeStep() && row.getColumn(0).getInt() > 0;
 }
 
-/// Returns how many runs before the last "last" and "last~2" mean; none: it is another name.
+/// Returns how many runs before the last "last" and "last~2" mean; no value if it is another name.
 std::optional<int> steps_back(const std::string& name) {
   if (!name.starts_with(kLast)) return std::nullopt;
   if (name == kLast) return 0;

@@ -1,4 +1,5 @@
-// The tables of a results file. People query them: `sqlite3 results.db 'SELECT id, p50_ms, samples_per_s FROM trials WHERE on_front'`.
+// The tables of a results file. People query them: `sqlite3 results.db 'SELECT id, p50_ms,
+// samples_per_s FROM trials WHERE on_front'`.
 #pragma once
 
 namespace pareto::results {
@@ -83,7 +84,8 @@ inline constexpr LaterColumn kLaterColumns[] = {
     {"number", "ALTER TABLE runs ADD COLUMN number INTEGER NOT NULL DEFAULT 0"},
 };
 
-/// Beside them since later: added to files that lack it, which older builds can still read. `document` is core/plan/device_profile.h's.
+/// Next to them since later: added to files that lack it, which older builds can still read.
+/// `document` is core/plan/device_profile.h's.
 inline constexpr const char* kProfileSchema = R"sql(
 CREATE TABLE IF NOT EXISTS profiles (
   key      TEXT PRIMARY KEY,

@@ -8,7 +8,8 @@
 
 namespace pareto::results {
 
-/// The smallest of them that this share does not exceed (nearest rank). At least one figure.
+/// Returns the smallest of them that this share does not exceed (nearest rank). At least one
+/// figure.
 inline double share_within(std::vector<double> figures, double share) {
   std::ranges::sort(figures);
   const auto count =

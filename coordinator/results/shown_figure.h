@@ -1,5 +1,5 @@
 // The rounding of a figure that people read. Tables, pages, CSV and JSON show the same number, so
-// that whoever compares two of them by eye comes to the front that is marked.
+// that a reader who compares two of them by eye comes to the front that is marked.
 #pragma once
 
 #include <fmt/format.h>

@@ -12,7 +12,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kKey = "simulated";
 
-/// Empty where the run has none, or none that can be read.
+/// Returns the options; empty if the run has none, or none that can be read.
 Json options_of(const RunRecord& run) {
   Json options = Json::parse(run.options_json, nullptr, /*allow_exceptions=*/false);
   return options.is_object() ? options : Json::object();

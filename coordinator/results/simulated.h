@@ -7,13 +7,13 @@
 
 namespace pareto::results {
 
-/// What of a record was simulated.
+/// The part of a record that was simulated.
 enum class Simulated {
   kNothing,
   kFigures,      ///< all: nothing was measured, its trials are classes of pipelines
   kPredictions,  ///< predictions alone, from what was measured
 };
-/// "", "figures", "predictions".
+/// Returns "", "figures", "predictions".
 std::string_view to_string(Simulated simulated);
 
 Simulated simulated_in(const RunRecord& run);

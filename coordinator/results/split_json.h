@@ -1,4 +1,5 @@
-// The cuts of a plan as JSON: in the document, where shapes are at the trial's batch, and as they are kept, where they are symbolic.
+// The cuts of a plan as JSON: in the document, where shapes are at the trial's batch, and as they
+// are kept, where they are symbolic.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +10,15 @@
 
 namespace pareto::results {
 
-/// As a trial's "split" in the document of `sweep --json`: all cuts together, and under "cuts" each by itself.
+/// Returns the split as in a trial's "split" in the document of `sweep --json`: all cuts together,
+/// and under "cuts" each by itself.
 nlohmann::ordered_json split_json(const SplitRecord& split, std::int64_t batch);
 
-/// An array of the cuts; dimensions are [constant, per sample].
+/// Returns an array of the cuts; dimensions are [constant, per sample].
 nlohmann::ordered_json kept_cuts(const SplitRecord& split);
-/// Fills boundary and cuts of a split whose other fields are known, from a trial's details: their "cuts", or in runs of before plans had
-/// several of them, their "boundary". Fails: kCorrupt (another number of cuts than the plan has); throws as nlohmann does.
+/// Fills boundary and cuts of a split whose other fields are known, from a trial's details: their
+/// "cuts", or in runs of before plans had several of them, their "boundary". Fails: kCorrupt
+/// (another number of cuts than the plan has); throws as nlohmann does.
 Expected<> read_cuts(const nlohmann::ordered_json& details, const plan::Plan& plan,
                      SplitRecord& split);
 

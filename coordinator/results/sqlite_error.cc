@@ -10,7 +10,8 @@ namespace {
 
 bool is_out_of_space(int code, int extended_code, int system_errno) {
   if (code == SQLITE_FULL) return true;
-  // SQLITE_FULL is for ENOSPC alone: a quota or a limit on file sizes comes as a failed write, its errno often lost on the way.
+  // SQLITE_FULL is for ENOSPC alone: a quota or a limit on file sizes comes as a failed write, its
+  // errno often lost on the way.
   if (extended_code == SQLITE_IOERR_WRITE || extended_code == SQLITE_IOERR_SHMSIZE) return true;
   return (code == SQLITE_IOERR || code == SQLITE_CANTOPEN) &&
          (system_errno == ENOSPC || system_errno == EDQUOT || system_errno == EFBIG);

@@ -32,7 +32,7 @@ tl::unexpected<Error> nothing_kept(const std::filesystem::path& path) {
               path.string());
 }
 
-/// A path as SQLite's URIs want it.
+/// Returns a path as SQLite's URIs want it.
 std::string in_uri(const std::string& path) {
   std::string text;
   for (const char c : path) {
@@ -49,14 +49,16 @@ class SqliteStore final : public ResultStore {
   SqliteStore(std::filesystem::path path, bool may_make)
       : path_(std::move(path)), may_make_(may_make) {}
 
-  /// The exclusive mode keeps the index of the write-ahead log in memory: a file on a full disk can then still be read.
+  /// The exclusive mode keeps the index of the write-ahead log in memory: a file on a full disk can
+  /// then still be read.
   Expected<> open(bool exclusive) {
     return open(path_.string(), SQLite::OPEN_READWRITE | (may_make_ ? SQLite::OPEN_CREATE : 0),
                 exclusive);
   }
 
-  /// For who only looks and may not write beside the file, as SQLite does to read a write-ahead log. Without one it can be read as it
-  /// lies there; nobody who writes to it does so without.
+  /// Opens the store for a process that only looks and may not write next to the file, as SQLite
+  /// does to read a write-ahead log. Without one it can be read as it lies there; nobody who writes
+  /// to it does so without.
   Expected<> open_as_it_lies() {
     std::error_code none;
     if (std::filesystem::file_size(path_.string() + "-wal", none) > 0 && !none) {
@@ -348,7 +350,8 @@ class SqliteStore final : public ResultStore {
       database_ = std::make_unique<SQLite::Database>(name, flags, kBusyTimeoutMs);
       if (exclusive) database_->exec("PRAGMA locking_mode=EXCLUSIVE");
       PARETO_TRY(check_version());
-      // Committed means on the disk: a row is there whole or not at all, whatever happens to the machine.
+      // Committed means on the disk: a row is there whole or not at all, whatever happens to the
+      // machine.
       database_->exec("PRAGMA synchronous=FULL");
       database_->exec("PRAGMA foreign_keys=ON");
       return {};

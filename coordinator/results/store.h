@@ -1,5 +1,5 @@
-// Runs in one SQLite file: one atomic row a trial, replaced whenever one more of its rounds was measured, so that a killed sweep
-// resumes where it was.
+// Runs in one SQLite file: one atomic row a trial, replaced whenever one more of its rounds was
+// measured, so that a killed sweep resumes where it was.
 #pragma once
 
 #include <filesystem>
@@ -14,32 +14,35 @@
 
 namespace pareto::results {
 
-/// Threads: one owner. Another process may read the same file meanwhile (write-ahead log).
-/// Fails: kExhausted (disk full: what was stored stays readable), kCorrupt (no such database, or of another version),
-/// kPermission, kNotFound (no such run).
+/// Threads: one owner. Another process may read the same file meanwhile (write-ahead log). Fails:
+/// kExhausted (disk full: what was stored stays readable), kCorrupt (no such database, or of
+/// another version), kPermission, kNotFound (no such run).
 class ResultStore {
  public:
-  /// Opens or creates. `--store`'s default: $XDG_DATA_HOME/pareto-edge/results.db, else ~/.local/share/….
+  /// Opens or creates. `--store`'s default: $XDG_DATA_HOME/pareto-edge/results.db, else
+  /// ~/.local/share/….
   static Expected<std::unique_ptr<ResultStore>> open(const std::filesystem::path& path);
-  /// For who only looks: makes neither file nor folder. Fails: kNotFound where nothing was kept there yet.
+  /// Opens the store for a process that only looks: makes neither file nor folder. Fails: kNotFound
+  /// if nothing was kept there yet.
   static Expected<std::unique_ptr<ResultStore>> open_existing(const std::filesystem::path& path);
-  /// Where results are kept unless told otherwise, from the variables XDG_DATA_HOME and HOME; either may be null.
+  /// Returns where results are kept by default, from the variables XDG_DATA_HOME and HOME; either
+  /// may be null.
   static std::filesystem::path default_path(const char* data_home, const char* home);
   virtual ~ResultStore() = default;
 
-  /// Before minutes of measuring what is to be kept here. Fails: kPermission.
+  /// Checks, before minutes of measuring, that results can be kept here. Fails: kPermission.
   virtual Expected<> check_writable() = 0;
   virtual Expected<> begin_run(
-      const RunRecord& run) = 0;  ///< without its trials; its tag has to be free
+      const RunRecord& run) = 0;  ///< the run without its trials; its tag has to be free
   /// Replaces one of that id, and with it the passes of its run: both or neither.
   virtual Expected<> put_trial(const RunRecord& run, const TrialRecord& trial) = 0;
-  /// All of them or none.
+  /// Puts all of them or none.
   virtual Expected<> put_trials(const std::string& run_id,
                                 const std::vector<TrialRecord>& trials) = 0;
   /// Finished, options, devices, passes and note; p_front and on_front of all its trials.
   virtual Expected<> update_run(const RunRecord& run) = 0;
-  /// With its trials. `id`: whole, a tag, a unique beginning, "last", or "last~1" for the one
-  /// before that. The last one is that which was stored last, whatever the clock said.
+  /// Loads a run with its trials. `id`: whole, a tag, a unique beginning, "last", or "last~1" for
+  /// the one before that. The last one is that which was stored last, whatever the clock said.
   virtual Expected<RunRecord> load_run(const std::string& id) = 0;
   /// Returns the whole id of what load_run() takes.
   virtual Expected<std::string> find_run(const std::string& id) = 0;
@@ -53,9 +56,10 @@ class ResultStore {
   /// Checks that a new run can have that name. Fails: kInvalidArgument.
   virtual Expected<> check_tag(const std::string& tag) = 0;
 
-  /// What was measured of a device, by coordinator/profile's key; replaces what was kept under it.
+  /// Keeps what was measured of a device, by coordinator/profile's key; replaces what was kept
+  /// under it.
   virtual Expected<> put_profile(const std::string& key, const plan::DeviceProfile& profile) = 0;
-  /// None: there is none, or one that this build cannot read.
+  /// Returns the profile; no value if there is none, or one that this build cannot read.
   virtual Expected<std::optional<plan::DeviceProfile>> find_profile(const std::string& key) = 0;
 };
 

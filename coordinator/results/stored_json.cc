@@ -89,7 +89,7 @@ Expected<> read_details(const Json& json, TrialRecord& trial) {
   return {};
 }
 
-/// As it is kept with its pass.
+/// Returns the times as they are kept with their pass.
 Json kept_spent(const TimeSpent& spent) {
   Json json = spent_json(spent);
   json["openings_ms"] = spent.openings_ms;

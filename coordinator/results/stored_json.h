@@ -1,5 +1,5 @@
-// What a store keeps as JSON (coordinator/results/schema.h): of a trial what has no column of its own, and a run's coordinator,
-// devices and passes.
+// What a store keeps as JSON (coordinator/results/schema.h): of a trial what has no column of its
+// own, and a run's coordinator, devices and passes.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace pareto::results {
 
-/// Plan, boundary, stages, links and samples of a trial.
+/// Returns plan, boundary, stages, links and samples of a trial.
 std::string details_to_json(const TrialRecord& trial);
 /// Puts them back. Fails: kCorrupt.
 Expected<> details_from_json(const std::string& text, TrialRecord& trial);
@@ -20,7 +20,7 @@ std::string devices_to_json(const std::vector<DeviceRecord>& devices);
 /// Fails: kCorrupt.
 Expected<std::vector<DeviceRecord>> devices_from_json(const std::string& text);
 
-/// Empty where there is none.
+/// Returns the JSON; empty if there is none.
 std::string coordinator_to_json(const std::optional<Machine>& machine);
 /// Fails: kCorrupt.
 Expected<std::optional<Machine>> coordinator_from_json(const std::string& text);

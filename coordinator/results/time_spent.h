@@ -5,10 +5,11 @@
 
 namespace pareto::results {
 
-/// Of all passes together.
+/// Returns the time spent in all passes together.
 TimeSpent time_spent(const RunRecord& run);
 
-/// The share in which no request was on its way: loading, opening, changing the network, reckoning, storing. 0 where nothing was kept.
+/// Returns the share in which no request was on its way: loading, opening, changing the network,
+/// computing, storing. 0 if nothing was kept.
 double dead_share(const TimeSpent& spent);
 
 }  // namespace pareto::results

@@ -5,8 +5,8 @@
 
 namespace pareto::results {
 
-/// Calls visit(column, field) for each plain field; `Trial` is TrialRecord or const TrialRecord. Left to the caller: run, split,
-/// position, boundary_bytes, status, details.
+/// Calls visit(column, field) for each plain field; `Trial` is TrialRecord or const TrialRecord.
+/// Left to the caller: run, split, position, boundary_bytes, status, details.
 template <typename Trial, typename Visit>
 void for_each_column(Trial& trial, Visit visit) {
   visit("id", trial.id);

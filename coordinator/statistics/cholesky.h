@@ -1,5 +1,6 @@
-// Small dense linear algebra for the residual model: a symmetric positive definite matrix as the product of a lower triangle and its
-// transpose. Pure; plain loops are fast enough for a few hundred rows (500: about 20 ms).
+// Small dense linear algebra for the residual model: a symmetric positive definite matrix as the
+// product of a lower triangle and its transpose. Pure; plain loops are fast enough for a few
+// hundred rows (500: about 20 ms).
 #pragma once
 
 #include <cstddef>
@@ -26,8 +27,9 @@ class Matrix {
   std::vector<double> cells_;
 };
 
-/// Replaces the matrix, of which the lower triangle is read, by its lower Cholesky factor; what is above the diagonal is left as it
-/// is. A pivot that rounding made smaller than 1e-12 of the largest diagonal element counts as that: rows that say the same are no error.
+/// Replaces the matrix, of which the lower triangle is read, by its lower Cholesky factor; what is
+/// above the diagonal is left as it is. A pivot that rounding made smaller than 1e-12 of the
+/// largest diagonal element counts as that: rows that say the same are no error.
 void factorize(Matrix& matrix);
 
 /// x of L x = b.

@@ -24,7 +24,7 @@ std::string window_of(const plan::Plan& plan) {
   return plan.window == 0 ? "auto" : std::to_string(plan.window);
 }
 
-/// What differs, each once however many plans it concerns.
+/// The differences, each once however many plans it concerns.
 class Differences {
  public:
   void compare(const std::string& what, const std::string& a, const std::string& b) {
@@ -63,7 +63,7 @@ void compare_devices(const results::RunRecord& a, const results::RunRecord& b,
   }
 }
 
-/// What each network was, by its name, where that was kept.
+/// Returns what each network was, by its name, if that was kept.
 std::map<std::string, std::string> networks_of(const results::RunRecord& run) {
   std::map<std::string, std::string> networks;
   const auto options = nlohmann::json::parse(run.options_json, nullptr, false);
@@ -74,7 +74,7 @@ std::map<std::string, std::string> networks_of(const results::RunRecord& run) {
   return networks;
 }
 
-/// Its beginning: a trace is long.
+/// Returns the beginning of a text on one line: a trace is long.
 std::string on_one_line(std::string text) {
   constexpr std::size_t kLongest = 160;
   std::ranges::replace(text, '\n', ' ');

@@ -10,22 +10,26 @@
 
 namespace pareto::statistics {
 
-/// Two trials of the same plan: same split points, devices (by name), transport, codec asked for, batch, micro-batch and condition.
-/// Of two plans that were handed over as files the names are the same too.
+/// Whether two trials are of the same plan: same split points, devices (by name), transport, codec
+/// asked for, batch, micro-batch and condition. For two plans that were handed over as files the
+/// names are the same too.
 bool same_plan(const results::TrialRecord& a, const results::TrialRecord& b);
 
-/// The trial of the same plan; of several, which differ in settings, the one called the same. Null: there is none.
+/// Returns the trial of the same plan; of several, which differ in settings, the one called the
+/// same. Null: there is none.
 const results::TrialRecord* find_plan(const results::RunRecord& run,
                                       const results::TrialRecord& like);
 
-/// What sets two runs apart beside the software: settings, devices, networks of one name, an unfinished run, and a fixed loop of the sentinel
-/// that took longer. They are differences somebody may want to measure (what does bf16 bring?), so they are told and not refused. One
-/// sentence each.
-/// Fails: kInvalidArgument where no ratio would mean anything: another model, or inputs of another size.
+/// Returns what sets two runs apart besides the software: settings, devices, networks of one
+/// name, an unfinished run, and a fixed loop next to the reference plan that took longer. They are
+/// differences somebody may want to measure (what does bf16 bring?), so they are reported and not
+/// refused. Each is one sentence. Fails: kInvalidArgument if no ratio would mean anything: another
+/// model, or inputs of another size.
 Expected<std::vector<std::string>> compare_settings(const results::RunRecord& a,
                                                     const results::RunRecord& b);
 
-/// How many times longer the sentinel's loop, which only computes, took in b: the machine itself, whatever was measured on it.
+/// Returns how many times longer the fixed loop of the run, which only computes, took in b: the
+/// machine itself, whatever was measured on it.
 Ratio machine_ratio(const results::RunRecord& a, const results::RunRecord& b);
 
 }  // namespace pareto::statistics

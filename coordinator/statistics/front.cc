@@ -15,7 +15,7 @@
 namespace pareto::statistics {
 namespace {
 
-/// The measured trials of each batch and condition, by their places.
+/// Returns the measured trials of each batch and condition, by their places.
 std::vector<std::vector<std::size_t>> measured_groups(
     const std::vector<results::TrialRecord>& trials) {
   std::map<std::pair<std::int64_t, std::string>, std::vector<std::size_t>> by_key;
@@ -27,7 +27,7 @@ std::vector<std::vector<std::size_t>> measured_groups(
   return groups;
 }
 
-/// Those of any trial of the group.
+/// Returns the rounds of any trial of the group.
 std::set<int> rounds_of(const std::vector<results::TrialRecord>& trials,
                         const std::vector<std::size_t>& group) {
   std::set<int> numbers;
@@ -37,7 +37,7 @@ std::set<int> rounds_of(const std::vector<results::TrialRecord>& trials,
   return numbers;
 }
 
-/// One entry for each of these rounds, empty where the trial lacks it.
+/// Returns one entry for each of these rounds, empty where the trial lacks it.
 RoundSamples samples_of(const results::TrialRecord& trial, const std::set<int>& rounds) {
   RoundSamples samples;
   for (const int number : rounds) {
@@ -49,7 +49,7 @@ RoundSamples samples_of(const results::TrialRecord& trial, const std::set<int>& 
   return samples;
 }
 
-/// What few rounds cannot tell of a figure, beyond what resampling them shows.
+/// Returns what few rounds cannot tell of a figure, beyond what resampling them shows.
 FewRounds few_rounds(const RoundNoise::Plan& latency, const RoundNoise::Plan& throughput) {
   const auto missing = [](const RoundNoise::Plan& plan) {
     const auto rounds = static_cast<double>(std::max<std::size_t>(plan.rounds, 1));
@@ -68,7 +68,7 @@ Members members_of(const std::vector<results::TrialRecord>& trials,
   return members;
 }
 
-/// How rounds of a group differ in both figures.
+/// The differences between rounds of a group in both figures.
 struct GroupNoise {
   RoundNoise latency;
   RoundNoise throughput;
@@ -125,9 +125,10 @@ void show_medians(results::TrialRecord& trial, const GroupNoise& noise, std::siz
   show_throughput(trial, trial.throughput.measured_per_s, error_of(noise.throughput, place));
 }
 
-/// Returns the error of what is believed of a plan that has rounds: the belief's own, what is left of
-/// the plan's rounds, and how far the states of its rounds are from other days'. The first two have
-/// something in common. Both count in full, because predictions err in ways that no belief knows.
+/// Returns the error of what is believed of a plan that has rounds: the belief's own, what is left
+/// of the plan's rounds, and how far the states of its rounds are from other days'. The first two
+/// have something in common. Both count in full, because predictions err in ways that no belief
+/// knows.
 FigureError error_of_belief(double deviation, const RoundNoise& noise, std::size_t plan) {
   const RoundNoise::Plan& own = noise.plans[plan];
   const auto rounds = static_cast<double>(std::max<std::size_t>(own.rounds, 1));

@@ -2,7 +2,7 @@
 //
 // Each measured trial has one figure of latency and one of throughput, with 95 % intervals: an
 // estimate, rounded as it is printed. Tables, pages, CSV and JSON show that number, it decides what
-// is on the front, and lists are sorted by it. The medians of what was measured stand beside it
+// is on the front, and lists are sorted by it. The medians of what was measured stand next to it
 // (measured_p50_ms, measured_per_s).
 //
 //   exhaustive sweep   the estimate is the median of the trial's rounds
@@ -19,7 +19,7 @@
 
 namespace pareto::statistics {
 
-/// What is shown of a trial; its memory is that of the device that needs most.
+/// Returns the figures shown for a trial; its memory is that of the device that needs most.
 planning::Measurement measurement_of(const results::TrialRecord& trial);
 
 /// Returns whether a trial has its figures.
@@ -37,8 +37,8 @@ void show_rounds(std::vector<results::TrialRecord>& trials);
 /// no front.
 void settle_by_rounds(std::vector<results::TrialRecord>& trials, std::uint64_t seed);
 
-/// What predictions and rounds together say of a trial: natural logarithms with their standard
-/// deviations.
+/// The knowledge about a trial from predictions and rounds together: natural logarithms with their
+/// standard deviations.
 struct Belief {
   double latency = 0;
   double latency_deviation = 0;

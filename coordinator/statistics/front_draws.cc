@@ -14,7 +14,7 @@ namespace pareto::statistics {
 namespace {
 
 constexpr std::size_t kNobody = std::numeric_limits<std::size_t>::max();
-/// What the ends of a front dominate alone is this wide or high.
+/// The width or height of the area that only the ends of a front dominate.
 constexpr double kEdge = 0.1;
 constexpr int kDrawDegrees = 6;
 constexpr double kCorrelation = 0.5;
@@ -60,7 +60,7 @@ class Draws {
   JointFigures throughput_;
 };
 
-/// For each plan one that beats it, or kNobody.
+/// Returns for each plan one that beats it, or kNobody.
 std::vector<std::size_t> beaters(const std::vector<double>& latency,
                                  const std::vector<double>& throughput) {
   static const double kTolerance = std::log1p(results::kFrontTolerance);
@@ -88,7 +88,8 @@ std::vector<std::size_t> beaters(const std::vector<double>& latency,
   return result;
 }
 
-/// Adds to each plan what the front would lose without it: the area, of logarithms, that it alone dominates.
+/// Adds to each plan what the front would lose without it: the area, of logarithms, that it alone
+/// dominates.
 void add_areas(const Draws::Drawn& drawn, std::vector<DrawnPlan>& plans) {
   std::vector<std::size_t> order(plans.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -6,7 +6,8 @@
 
 namespace pareto::statistics {
 
-/// `order`: plans by ascending latency. Each whose throughput is above that of all before it. throughput(i): plan i's, or its logarithm.
+/// `order`: plans by ascending latency. Each whose throughput is above that of all before it.
+/// throughput(i): plan i's, or its logarithm.
 template <typename Throughput>
 std::vector<std::size_t> front_of(const std::vector<std::size_t>& order, Throughput throughput) {
   std::vector<std::size_t> front;

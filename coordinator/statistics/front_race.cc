@@ -14,14 +14,16 @@
 namespace pareto::statistics {
 namespace {
 
-/// A plan that is worse than another in both figures by so many standard deviations of the difference is out.
+/// The number of standard deviations of the difference by which a plan is worse than another in
+/// both figures before it is out.
 constexpr double kSurely = 3.5;
-/// Of a group, the nearest to the front: those beyond have no chance, or there are too many equals for anything to be decided.
+/// The most plans of a group, the nearest to the front, that contend: those beyond have no chance,
+/// or there are too many equals for anything to be decided.
 constexpr std::size_t kMostContenders = 500;
-/// Of the logarithm of a figure of which nothing is predicted.
+/// The standard deviation of the logarithm of a figure that has no prediction.
 constexpr double kUnknown = 1.5;
 
-/// Of what the front would lose, as the side of a square, beside p (1 - p).
+/// The weight of what the front would lose, as the side of a square, next to p (1 - p).
 constexpr double kAreaWeight = 5;
 
 /// One of a plan's two figures, wherever it stands.
@@ -32,7 +34,7 @@ struct Figure {
 constexpr Figure kLatency{&LogFigures::latency, &planning::ComputeShare::latency};
 constexpr Figure kThroughput{&LogFigures::throughput, &planning::ComputeShare::throughput};
 
-/// What a group's plans take where nothing is known of one of them.
+/// Returns what a group's plans typically take, for plans of which nothing is known.
 std::map<int, double> typical_figures(std::span<const RacePlan> plans, const Figure& figure) {
   std::map<int, std::vector<double>> known;
   for (const RacePlan& plan : plans) {
@@ -68,7 +70,7 @@ std::vector<PassObservation> observations_of(std::span<const RacePlan> plans,
   return observations;
 }
 
-/// Those that nobody of them beats, by what is known of them.
+/// Returns the plans that no other of them beats, by what is known of them.
 std::vector<std::size_t> front_of_means(std::vector<std::size_t> plans,
                                         const std::vector<PlanStanding>& standings) {
   std::ranges::sort(plans, {}, [&](std::size_t i) {
@@ -77,7 +79,8 @@ std::vector<std::size_t> front_of_means(std::vector<std::size_t> plans,
   return front_of(plans, [&](std::size_t i) { return standings[i].throughput.logarithm; });
 }
 
-/// By how many standard deviations somebody of the front is surely better in both figures.
+/// Returns the number of standard deviations by which a plan of the front is surely better in both
+/// figures.
 double beaten_by_deviations(const PlanStanding& plan, const std::vector<std::size_t>& front,
                             const std::vector<PlanStanding>& standings) {
   double most = 0;

@@ -1,17 +1,24 @@
-// Which plans lie on the front, those that were never measured among them, and which to measure next so that it becomes certain.
+// Which plans lie on the front, those that were never measured among them, and which to measure
+// next so that it becomes certain.
 //
-//   predictions, rounds so far --judge_race--> P(front) of every plan, plans to measure once more --rounds--> judge_race …
+//   predictions, rounds so far
+//       --judge_race--> P(front) of every plan, plans to measure once more --rounds--> judge_race …
 //
-// Judging: estimate_plans takes what passes have in common out of the rounds, a ResidualModel for each figure gives the joint distribution
-// of what all plans truly take, and P(front) is the share of draws from it (front_draws.h) in which no plan of the group beats this one, as
-// front_probability (statistics.h) has it: is not worse in either figure and better by more than kFrontTolerance in one.
+// Judging: estimate_plans takes what passes have in common out of the rounds, a ResidualModel for
+// each figure gives the joint distribution of what all plans truly take, and P(front) is the share
+// of draws from it (front_draws.h) in which no plan of the group beats this one, as
+// front_probability (statistics.h) has it: is not worse in either figure and better by more than
+// kFrontTolerance in one.
 //
-// Racing (Maron and Moore 1994): whatever is decided leaves the race. A plan is decided once its P(front) is below RaceRules::undecided, or
-// above 1 - undecided with RaceRules::least_rounds measured; one that had RaceRules::most_rounds leaves undecided. What is sure to be on the
-// front but for these rounds is measured first. Of the others those are measured of which one more round tells most about all that is undecided: how much less uncertain the group's plans become, each weighted
-// by p (1 - p), by what the front would lose without it, and by how often it beats others that are undecided (after the targeted mean square
-// error of Picheny et al. 2010). Measuring one plan tells about its neighbours as well, so a first pass spreads along the predicted front
-// by itself (race_pass.h).
+// Racing (Maron and Moore 1994): whatever is decided leaves the race. A plan is decided once its
+// P(front) is below RaceRules::undecided, or above 1 - undecided with RaceRules::least_rounds
+// measured; one that had RaceRules::most_rounds leaves undecided. What is sure to be on the front
+// but for these rounds is measured first. Of the others those are measured of which one more round
+// tells most about all that is undecided: how much less uncertain the group's plans become, each
+// weighted by p (1 - p), by what the front would lose without it, and by how often it beats others
+// that are undecided (after the targeted mean square error of Picheny et al. 2010). Measuring one
+// plan tells about its neighbours as well, so a first pass spreads along the predicted front by
+// itself (race_pass.h).
 #pragma once
 
 #include <cstddef>
@@ -35,14 +42,14 @@ struct RaceRound {
   int pass = 0;
   LogFigures figures;
   LogFigures errors;  ///< standard errors of the logarithms, by the round's own samples
-  int loading = 0;    ///< as TrialRound::loading
+  int loading = 0;    ///< number of its loading; see TrialRound::loading
 };
 
 struct RacePlan {
   int group = 0;  ///< plans of one batch and condition: what is compared
   std::vector<double> features;
-  std::optional<LogFigures> predicted;     ///< none: it is measured in any case
-  planning::ComputeShare compute_share{};  ///< of what is predicted
+  std::optional<LogFigures> predicted;     ///< no value means that it is measured in any case
+  planning::ComputeShare compute_share{};  ///< shares of compute in what is predicted
   std::vector<RaceRound> rounds;
   bool failed = false;       ///< it is on no front
   bool unreachable = false;  ///< its network cannot be had, nor that of its group: no more rounds
@@ -53,11 +60,11 @@ struct RaceRules {
   int least_rounds = 2;
   int most_rounds = 10;
   std::size_t widest_pass = 32;
-  /// Of a group at least so many plans (of a small one half of them) are measured, those nearest to the front: predictions alone do not
-  /// rule these out.
+  /// The least number of plans of a group that are measured, those nearest to the front (of a small
+  /// group one half): predictions do not rule these out.
   std::size_t first_look = 6;
-  /// Of a group that is open so many are measured twice as soon as they were measured once: only that tells how much rounds differ, and
-  /// so how far one is to be believed.
+  /// The number of plans of an open group that are measured twice as soon as they were measured
+  /// once. Only that tells how much rounds differ, and so how far one is to be believed.
   std::size_t second_look = 4;
   int draws = 1000;
   std::uint64_t seed = 1;
@@ -66,16 +73,17 @@ struct RaceRules {
 struct PlanStanding {
   double p_front = 0;
   bool decided = false;
-  ResidualModel::Figure latency;  ///< what is known of it by prediction and rounds together
+  ResidualModel::Figure latency;  ///< latency by prediction and rounds together
   ResidualModel::Figure throughput;
 };
 
 struct RaceState {
-  std::vector<PlanStanding> standings;  ///< as many as plans, in their order
+  std::vector<PlanStanding> standings;  ///< standings of all plans, in their order
   std::vector<std::size_t> next_pass;   ///< plans to measure once each; empty: the race is over
 };
 
-/// Fast enough between two passes: about a second for a thousand plans of which a hundred were measured.
+/// Fast enough between two passes: about a second for a thousand plans of which a hundred were
+/// measured.
 RaceState judge_race(std::span<const RacePlan> plans, const RaceRules& rules);
 
 }  // namespace pareto::statistics

@@ -10,13 +10,15 @@ namespace {
 
 constexpr int kTurns = 25;
 constexpr double kTailDegrees = 4;
-/// What is known before anything is measured, as standard deviations of logarithms, and how many observations each is worth.
+/// The values assumed before anything is measured, as standard deviations of logarithms, and how
+/// many observations each is worth.
 constexpr double kNoisePrior = 0.015;
 constexpr double kNoiseWorth = 1.5;
 constexpr double kPassPrior = 0.015;
 constexpr double kPassWorth = 4;
 constexpr double kPlanWorth = 5;
-/// Shards that are loaded anew are a little faster or slower for good: rounds of one loading never tell, several loadings do.
+/// Shards that are loaded again are a little faster or slower for good: rounds of one loading never
+/// tell, several loadings do.
 constexpr double kLoading = 0.003;
 
 double squared(double x) { return x * x; }

@@ -8,10 +8,11 @@
 namespace pareto::statistics {
 namespace {
 
-/// Nothing is known better.
+/// The least variance: nothing is known better.
 constexpr double kLeastVariance = 1e-9;
 
-/// What one more round of a plan tells of all: the variance that it takes from each, as a share of that one's standard deviation, weighted.
+/// Returns what one more round of a plan tells of all: the variance that it takes from each, as a
+/// share of that one's standard deviation, weighted.
 double told_by(const Matrix& covariance, const std::vector<double>& weights, std::size_t plan,
                double noise) {
   double sum = 0;
@@ -23,7 +24,7 @@ double told_by(const Matrix& covariance, const std::vector<double>& weights, std
   return sum / (row[plan] + noise);
 }
 
-/// What is left of it after that round.
+/// Reduces the covariance to what is left of it after that round.
 void take_away(Matrix& covariance, std::size_t plan, double noise) {
   const std::vector<double> row(covariance.row(plan).begin(), covariance.row(plan).end());
   const double divisor = row[plan] + noise;
@@ -57,8 +58,8 @@ Candidate best_of(const Contest& contest, std::span<const RacePlan> plans, const
   return best;
 }
 
-/// How much better a plan would have to be in both figures for no other to beat it: the additive epsilon indicator (Zitzler et al. 2003), of
-/// logarithms.
+/// Returns how much better a plan would have to be in both figures for no other to beat it: the
+/// additive epsilon indicator (Zitzler et al. 2003), of logarithms.
 double gap_to_front(std::size_t plan, const std::vector<std::size_t>& group,
                     const std::vector<PlanStanding>& standings) {
   double gap = 0;

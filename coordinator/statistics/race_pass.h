@@ -1,5 +1,5 @@
-// Which plans of a race to measure next, once it is judged (front_race.h): those of which one more round tells most about all that is
-// undecided.
+// Which plans of a race to measure next, once it is judged (front_race.h): those of which one more
+// round tells most about all that is undecided.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace pareto::statistics {
 
-/// What may still be on the front of one group, in the order of these plans.
+/// The plans that may still be on the front of one group, in the order of these plans.
 struct Contest {
   std::vector<std::size_t> plans;
   Matrix latency;               ///< covariances
@@ -25,21 +25,22 @@ struct Contest {
 /// Whether a round of any of these could still decide something.
 bool is_open(const Contest& contest, std::span<const RacePlan> plans, const RaceRules& rules);
 
-/// Plans of a group that are sure to be on the front, and were not measured as often as is wanted to say so: they tell nothing new, but are
-/// what people will run.
+/// Returns the plans of a group that are sure to be on the front, and were not measured as often as
+/// is wanted to say so: they tell nothing new, but are what people will run.
 std::vector<std::size_t> unconfirmed(const std::vector<std::size_t>& group,
                                      std::span<const RacePlan> plans,
                                      const std::vector<PlanStanding>& standings,
                                      const RaceRules& rules);
 
-/// Plans of a group that were measured once, to be measured again so that it is known how much rounds differ.
+/// Returns the plans of a group that were measured once, to be measured again so that it is known
+/// how much rounds differ.
 std::vector<std::size_t> second_look(const std::vector<std::size_t>& group,
                                      std::span<const RacePlan> plans,
                                      const std::vector<PlanStanding>& standings,
                                      const RaceRules& rules);
 
-/// Adds to a pass, of contests that are open: one round each of so many plans as RaceRules allow, each chosen as if those before it were
-/// measured.
+/// Adds to a pass, of contests that are open: one round each of as many plans as RaceRules allow,
+/// each chosen as if those before it were measured.
 void choose_pass(std::vector<Contest> contests, std::span<const RacePlan> plans,
                  const RaceRules& rules, std::vector<std::size_t>& pass);
 

@@ -25,7 +25,8 @@ double dot(std::span<const double> a, std::span<const double> b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }
 
-/// Each scale is about its default, within a factor of two or so, until measurements say otherwise.
+/// The spread of each scale around its default, a factor of two or so, until measurements say
+/// otherwise.
 constexpr double kScaleSpread = 0.7;
 constexpr double kFactors[] = {0.35, 0.7, 1.4, 2.8};
 constexpr int kSweeps = 3;

@@ -1,15 +1,19 @@
-// From predictions and a few measurements to what every plan takes: a model of where predictions are wrong, and how much.
+// From predictions and a few measurements to what every plan takes: a model of where predictions
+// are wrong, and how much.
 //
-//   log(true / predicted) of a plan =   c (a bias of what devices take, that all plans share)
-//                                     + c (what varies smoothly from plan to plan, the same under all conditions)
-//                                     + (1 - c) (a bias of the network, that the plans of its group share)
-//                                     + what varies smoothly from plan to plan within its group
-//                                     + what is the plan's own
+//   log(true / predicted) of a plan =
+//         c (a bias of what devices take, that all plans share)
+//       + c (what varies smoothly from plan to plan, the same under all conditions)
+//       + (1 - c) (a bias of the network, that the plans of its group share)
+//       + what varies smoothly from plan to plan within its group
+//       + what is the plan's own
 //
-// where c is the share of the figure that is compute: over a slow network it says little how fast devices are, nor the other way round.
-// All parts are Gaussian: this is Kriging, or Gaussian-process regression (Rasmussen and Williams 2006, chapter 2), of one figure, with a
-// Matérn 3/2 kernel over the plans' features. The sizes of the parts are fitted to what was measured (their maximum a posteriori), so that
-// predictions that turn out good are believed, and others are not. Before anything is measured a prediction counts as good to about 10 %.
+// where c is the share of the figure that is compute: over a slow network it says little how fast
+// devices are, nor the other way round. All parts are Gaussian: this is Kriging, or
+// Gaussian-process regression (Rasmussen and Williams 2006, chapter 2), of one figure, with a
+// Matérn 3/2 kernel over the plans' features. The sizes of the parts are fitted to what was
+// measured (their maximum a posteriori), so that predictions that turn out good are believed, and
+// others are not. Before anything is measured a prediction counts as good to about 10 %.
 #pragma once
 
 #include <cstddef>
@@ -24,11 +28,13 @@ namespace pareto::statistics {
 
 /// One figure (latency or throughput) of a plan, before it is measured.
 struct PriorFigure {
-  int group = 0;                 ///< plans of one batch and condition
-  std::vector<double> features;  ///< where a distance of 1 is far; as many for all plans
-  double logarithm = 0;          ///< natural, of what is predicted
-  double deviation =
-      0;  ///< of what is predicted of it beyond what the model learns: 1 or so where nothing is predicted
+  int group = 0;  ///< plans of one batch and condition
+  /// Coordinates in which a distance of 1 is far; as many for all plans.
+  std::vector<double> features;
+  double logarithm = 0;  ///< natural, of what is predicted
+  /// Standard deviation of the prediction beyond what the model learns: 1 or so without a
+  /// prediction.
+  double deviation = 0;
   double compute_share = 1;  ///< c, 0 to 1
 };
 
@@ -39,7 +45,7 @@ struct ResidualScales {
   double network = 0.06;
   double own_group = 0.03;
   double plan = 0.02;
-  double length = 0.5;  ///< of features
+  double length = 0.5;  ///< length scale of the features
 };
 
 struct JointFigures {
@@ -59,7 +65,7 @@ class ResidualModel {
     double deviation = 0;  ///< standard deviation of the logarithm
   };
   Figure figure(std::size_t plan) const;
-  /// Of several plans together: errors that they share count once.
+  /// Returns the figures of several plans together: errors that they share count once.
   JointFigures joint(std::span<const std::size_t> plans) const;
 
  private:
@@ -67,7 +73,7 @@ class ResidualModel {
   Matrix factor_with(const ResidualScales& scales) const;
   double misfit(const ResidualScales& scales) const;
   void fit_scales();
-  /// Of a plan with the measured ones.
+  /// Returns the covariances of a plan with the measured ones.
   std::vector<double> with_measured(std::size_t plan) const;
 
   const std::span<const PriorFigure> priors_;

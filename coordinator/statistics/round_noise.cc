@@ -13,7 +13,7 @@
 namespace pareto::statistics {
 namespace {
 
-/// Degrees of freedom that the pool is worth beside a plan's own rounds.
+/// Degrees of freedom that the pool is worth next to a plan's own rounds.
 constexpr double kPoolWorth = 5;
 /// Standard deviations of logarithms before rounds say anything, and how many degrees of freedom
 /// each is worth.
@@ -114,8 +114,8 @@ NoiseVariance state_noise(const std::vector<double>& states, double error, doubl
           kPriorWorth + degrees};
 }
 
-/// Returns the largest size that counts: three standard deviations, by the median size. A round that
-/// disturbed one plan says little of others.
+/// Returns the largest size that counts: three standard deviations, by the median size. A round
+/// that disturbed one plan says little of others.
 double largest_size(const std::vector<double>& sizes, double degrees) {
   constexpr double kMedianSize = 0.6745;  // of a standard normal distribution
   constexpr double kFar = 3;
@@ -130,9 +130,10 @@ double sum_of_squares(const std::vector<double>& sizes, double largest) {
   return sum;
 }
 
-/// Returns how many times the variance of the median of so many rounds is that of their mean: 1.2 of
-/// three normal figures, 1.4 of five or more. The median of two rounds is one of their requests
-/// together, and not the mean of both: that costs nearly as much as a third round brings.
+/// Returns how many times the variance of the median of that number of rounds is that of their
+/// mean: 1.2 for three normal figures, 1.4 for five or more. The median of two rounds is one of
+/// their requests together, and not the mean of both: that costs nearly as much as a third round
+/// brings.
 double median_excess(std::size_t rounds) {
   constexpr std::array kExcess{1.0, 1.15, 1.2, 1.3, 1.4};
   return kExcess.at(std::clamp<std::size_t>(rounds, 1, kExcess.size()) - 1);

@@ -13,13 +13,13 @@
 // empirical Bayes methods", as in limma). d0 is fixed: from seven rounds on a plan's own outweigh
 // the pool. What lies beyond three standard deviations counts as if it were there.
 //
-// The state's variance has as many degrees as there are rounds, less one. A prior stands beside
+// The state's variance has as many degrees as there are rounds, less one. A prior stands next to
 // both, and is all there is after one round. It follows how much the requests of a round differ
 // among themselves, because a machine that disturbs requests disturbs rounds. Intervals take
 // Student's t with Welch and Satterthwaite's degrees of both parts.
 //
-// Tried on recorded rounds of busy machines and on simulated ones: of 200 intervals of 1, 2, 3 and 6
-// rounds 91 % or more held the median of thirty rounds (./dev bench intervals).
+// Tried on recorded rounds of busy machines and on simulated ones: of 200 intervals of 1, 2, 3 and
+// 6 rounds 91 % or more held the median of thirty rounds (./dev bench intervals).
 #pragma once
 
 #include <cstddef>
@@ -43,9 +43,9 @@ struct SeenRound {
   double logarithm = 0;  ///< natural, of the figure
 };
 
-/// The median latency of each round; rounds without samples are left out.
+/// Returns the median latency of each round; rounds without samples are left out.
 std::vector<SeenRound> seen_latencies(const results::TrialRecord& trial);
-/// The slope of completions of each round, in samples/s; likewise.
+/// Returns the slope of completions of each round, in samples/s; likewise.
 std::vector<SeenRound> seen_throughputs(const results::TrialRecord& trial);
 /// Returns the standard deviation of the logarithms of one round's latencies, the median of all
 /// rounds. It is not robust, because what disturbs single requests disturbs whole rounds too.
@@ -58,11 +58,11 @@ struct NoiseVariance {
 };
 
 struct RoundNoise {
-  NoiseVariance state;     ///< of the machine's state in a round, which all plans share
+  NoiseVariance state;     ///< variance of the machine's state in a round, which all plans share
   std::size_t rounds = 0;  ///< different ones, of all plans
   struct Plan {
-    NoiseVariance left;      ///< of what is left of one round
-    double squares = 0;      ///< of what was left of its rounds, their sum
+    NoiseVariance left;      ///< variance of what is left of one round
+    double squares = 0;      ///< sum of squares of what was left of its rounds
     std::size_t rounds = 0;  ///< its own
   };
   std::vector<Plan> plans;

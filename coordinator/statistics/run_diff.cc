@@ -52,7 +52,7 @@ bool disagree(const FigureDiff& figure) {
 void judge_figure(FigureDiff& figure, Direction direction, double tolerance) {
   figure.verdict = judge(figure.ratio, direction, tolerance);
   figure.regressed = is_regression(figure.ratio, direction, tolerance);
-  // Nobody is to read "slower" beside a figure that became better.
+  // Nobody is to read "slower" next to a figure that became better.
   const bool changed = figure.verdict == Verdict::kSlower || figure.verdict == Verdict::kFaster;
   if (!changed || !disagree(figure)) return;
   figure.verdict = Verdict::kCannotTell;
@@ -94,7 +94,7 @@ PlanDiff diff_plan(const results::TrialRecord& a, const results::TrialRecord& b,
   return diff;
 }
 
-/// The larger of the two changes, whichever way.
+/// Returns the larger of the two changes, whichever way.
 double size_of(const PlanDiff& diff) {
   return std::max(std::abs(std::log(diff.latency.ratio.value)),
                   std::abs(std::log(diff.throughput.ratio.value)));
@@ -107,7 +107,7 @@ void sort_plans(std::vector<PlanDiff>& plans) {
   });
 }
 
-/// Those of `run` that were measured there and have no figures in `other`.
+/// Returns the plans of `run` that were measured there and have no figures in `other`.
 std::vector<LonePlan> lone_plans(const results::RunRecord& run, const results::RunRecord& other) {
   std::vector<LonePlan> lone;
   for (const results::TrialRecord& trial : run.trials) {
@@ -140,8 +140,8 @@ constexpr std::array kDimensions{
         [](const results::TrialRecord& trial) { return join(trial.plan.device_names(), " and "); }},
 };
 
-/// Returns "transport shm in A and tcp in B" for each dimension that two runs have no value in common
-/// of; if there is none, that they measured other cuts.
+/// Returns "transport shm in A and tcp in B" for each dimension that two runs have no value in
+/// common of; if there is none, that they measured other cuts.
 std::string why_none_is_common(const results::RunRecord& a, const results::RunRecord& b) {
   const auto values = [](const results::RunRecord& run, const Dimension& dimension) {
     std::set<std::string> all;

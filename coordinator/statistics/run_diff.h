@@ -14,12 +14,13 @@ namespace pareto::statistics {
 
 /// One figure of one plan in A and in B.
 struct FigureDiff {
-  double a = 0;  ///< as the run shows it
+  double a = 0;  ///< figure as the run shows it
   double b = 0;
   int window_a = 1;
   int window_b = 1;
-  /// What is judged. Of rounds that were compared it is the ratio of their geometric means,
-  /// `ratio.a` and `ratio.b`; of an adaptive sweep, which believes predictions too, it is b / a.
+  /// The ratio that is judged. For rounds that were compared it is the ratio of their geometric
+  /// means, `ratio.a` and `ratio.b`; for an adaptive sweep, which believes predictions too, it is b
+  /// / a.
   Ratio ratio{};
   Verdict verdict = Verdict::kCannotTell;
   bool regressed = false;
@@ -40,34 +41,36 @@ struct PlanDiff {
 /// A plan that has figures on one side only.
 struct LonePlan {
   const results::TrialRecord* trial = nullptr;
-  /// Why it has none on the other side; empty: it is not there, or was not measured.
+  /// The reason why it has none on the other side; empty: it is not there, or was not measured.
   std::string failure;
 };
 
 /// Points into the records it was made from, which live longer.
 struct RunDiff {
   double tolerance = 0;
-  Ratio
-      machine{};  ///< of two runs: how many times longer the sentinel's loop, which only computes, took in B
-  std::vector<std::string> warnings{};  ///< what else is different about the runs
-  /// Regressions first, then other changes for the worse, then for the better, then what cannot be told, then what is the same; by
-  /// how much within each.
+  /// Ratio for two runs: how many times longer the fixed loop, which only computes, took in B.
+  Ratio machine{};
+  std::vector<std::string> warnings{};  ///< other differences between the runs
+  /// Regressions first, then other changes for the worse, then for the better, then what cannot be
+  /// told, then what is the same; by how much within each.
   std::vector<PlanDiff> plans{};
   std::vector<LonePlan> only_in_a{};
   std::vector<LonePlan> only_in_b{};
 
   std::size_t count(Change change) const;
-  /// Plans that regressed, and those measured in A that failed in B.
+  /// Returns the number of plans that regressed, and of those measured in A that failed in B.
   std::size_t regressions() const;
 };
 
-/// Every plan that both have. Rounds are not paired. A machine that was faster or slower in one of the runs is no change of a plan, so
-/// intervals are stretched by what its loop took: a plan must have changed with and without it. Fails: as compare_settings; kInvalidArgument where no plan is in both.
+/// Compares every plan that both have. Rounds are not paired. A machine that was faster or slower
+/// in one of the runs is no change of a plan, so intervals are stretched by what its loop took: a
+/// plan must have changed with and without it. Fails: as compare_settings; kInvalidArgument where
+/// no plan is in both.
 Expected<RunDiff> diff_runs(const results::RunRecord& a, const results::RunRecord& b,
                             double tolerance);
 
-/// Trial `id_b` against `id_a` of one run, whose rounds are paired. Fails: kNotFound with the nearest id; kInvalidArgument where one was
-/// not measured.
+/// Trial `id_b` against `id_a` of one run, whose rounds are paired. Fails: kNotFound with the
+/// nearest id; kInvalidArgument where one was not measured.
 Expected<RunDiff> diff_trials(const results::RunRecord& run, const std::string& id_a,
                               const std::string& id_b, double tolerance);
 

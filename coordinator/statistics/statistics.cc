@@ -33,7 +33,7 @@ results::Interval interval_of(std::vector<double>& values) {
   return {results::quantile_of_sorted(values, kLow), results::quantile_of_sorted(values, kHigh)};
 }
 
-/// The statistic of each resample.
+/// Returns the statistic of each resample.
 std::vector<double> bootstrap(std::span<const double> samples, const Statistic& statistic,
                               std::uint64_t seed, int replicates) {
   const double block = block_length(samples);
@@ -88,7 +88,7 @@ Units units_of(const RoundSamples& trial) {
   return units;
 }
 
-/// A trial's figures in one resample: of the drawn rounds, and of the samples within them.
+/// Returns a trial's figures in one resample: of the drawn rounds, and of the samples within them.
 Point point_of(const Units& units, std::span<const std::size_t> rounds, Random& random,
                std::vector<double>& scratch) {
   if (units.own.empty()) return {std::numeric_limits<double>::infinity(), 0};

@@ -1,5 +1,6 @@
-// What samples say: quantiles, intervals that know that neighbouring samples resemble each other, warm-up, throughput as a
-// slope, and how sure a place on the front is. Pure functions; seeded, and the same on every machine.
+// What samples say: quantiles, intervals that know that neighbouring samples resemble each other,
+// warm-up, throughput as a slope, and how sure a place on the front is. Pure functions; seeded, and
+// the same on every machine.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,7 @@
 
 namespace pareto::statistics {
 
-/// 0 for no samples, and so is the mean.
+/// Returns the median; 0 for no samples, and so is the mean.
 double median(std::span<const double> samples);
 double mean(std::span<const double> samples);
 
@@ -22,81 +23,92 @@ class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
   std::uint64_t next();
-  /// In [0, bound); bound >= 1.
+  /// Returns a number in [0, bound); bound >= 1.
   std::size_t below(std::size_t bound);
-  /// In [0, 1).
+  /// Returns a number in [0, 1).
   double uniform();
   /// Standard normal.
   double normal();
-  /// A random order of 0 … count-1.
+  /// Returns a random order of 0 … count-1.
   std::vector<std::size_t> permutation(std::size_t count);
 
  private:
   std::uint64_t state_;
 };
 
-/// How many neighbouring samples tell the same story: 1 + 2 Σ autocorrelation, summed while it is above its noise. At least 1.
+/// Returns how many neighbouring samples tell the same story: 1 + 2 Σ autocorrelation, summed while
+/// it is above its noise. At least 1.
 double correlation_length(std::span<const double> samples);
 
 using Statistic = std::function<double(std::span<const double>)>;
 
-/// Stationary block bootstrap: blocks of random length with mean max(1, 5 × correlation length), at most a third of the samples,
-/// wrapping around. 95 % interval of the statistic; both ends are the statistic itself for fewer than 2 samples.
+/// Stationary block bootstrap: blocks of random length with mean max(1, 5 × correlation length), at
+/// most a third of the samples, wrapping around. 95 % interval of the statistic; both ends are the
+/// statistic itself for fewer than 2 samples.
 results::Interval bootstrap_interval(std::span<const double> samples, const Statistic& statistic,
                                      std::uint64_t seed, int replicates = 400);
-/// The standard deviation of the statistic over such resamples; 0 for fewer than 2 samples.
+/// Returns the standard deviation of the statistic over such resamples; 0 for fewer than 2 samples.
 double bootstrap_error(std::span<const double> samples, const Statistic& statistic,
                        std::uint64_t seed, int replicates = 200);
 
-/// What is discarded before anything is measured: max(2 × window, 10) requests.
+/// Returns the number of requests that are discarded before anything is measured: max(2 × window,
+/// 10).
 int warm_up_requests(int window);
-/// Whether these samples, taken after that, look level: the medians of their halves differ by at most 1 %, or the 95 %
-/// interval of the difference includes 0. Fewer than 4 samples are not enough to say: false.
+/// Whether these samples, taken after that, look level: the medians of their halves differ by at
+/// most 1 %, or the 95 % interval of the difference includes 0. Fewer than 4 samples are not enough
+/// to say: false.
 bool is_level(std::span<const double> samples, std::uint64_t seed);
 
-/// Completions between fill and drain as intervals, of as many whole windows as there are: `completions_s` ascending, the first `fill` and
-/// the last `drain` of them left out. While the window is all that holds requests up they come back in bursts of it: a part of one tells
-/// no slope. Empty where there is no whole one.
+/// Completions between fill and drain as intervals, of as many whole windows as there are:
+/// `completions_s` ascending, the first `fill` and the last `drain` of them left out. While the
+/// window is all that holds requests up they come back in bursts of it: a part of one tells no
+/// slope. Empty where there is no whole one.
 std::vector<double> steady_intervals(std::span<const double> completions_s, int window, int fill,
                                      int drain);
-/// The fill is 2 × window. Nothing is sent any more while the last `window` complete: they are the drain.
+/// Returns the intervals between fill and drain. The fill is 2 × window. Nothing is sent any more
+/// while the last `window` complete: they are the drain.
 std::vector<double> steady_intervals(std::span<const double> completions_s, int window);
 
-/// Of consecutive runs of `length` (1 or more) intervals that which takes the median time, of an even number the shorter one of the middle
-/// two. Empty where there is no whole one; what is left over at the end is left out.
+/// Returns that of consecutive runs of `length` (1 or more) intervals which takes the median time;
+/// of an even number the shorter one of the middle two. Empty where there is no whole one; what is
+/// left over at the end is left out.
 std::vector<double> median_run(std::span<const double> intervals_s, std::size_t length);
-/// What each run of so many (at least one) took, one after the other; what is left over is none.
+/// Returns the time of each run of `length` intervals (at least one), one after the other; what is
+/// left over is none.
 std::vector<double> run_times(std::span<const double> intervals_s, std::size_t length);
 
-/// The slope of each round, in samples/s: `batch` samples a completion. A round without intervals is 0.
+/// Returns the slope of each round, in samples/s: `batch` samples a completion. A round without
+/// intervals is 0.
 std::vector<double> throughput_of_rounds(const std::vector<std::vector<double>>& intervals_s,
                                          std::int64_t batch);
-/// 95 % interval of the median round: rounds resampled, and within each its intervals in blocks.
+/// Returns 95 % interval of the median round: rounds resampled, and within each its intervals in
+/// blocks.
 results::Interval throughput_interval(const std::vector<std::vector<double>>& intervals_s,
                                       std::int64_t batch, std::uint64_t seed, int replicates = 400);
 
-/// One trial as the front sees it: its samples, a list a round. Rounds are the same ones for all trials; what a trial lacks of them is
-/// empty, or of the last ones not there. It stands in for these with any of its own: what a round did to others says nothing of it.
+/// One trial as the front sees it: its samples, a list a round. Rounds are the same ones for all
+/// trials; what a trial lacks of them is empty, or of the last ones not there. It stands in for
+/// these with any of its own: what a round did to others says nothing of it.
 struct RoundSamples {
   std::vector<std::vector<double>> latency_ms;   ///< [round][request]
   std::vector<std::vector<double>> intervals_s;  ///< [round][completion], as many rounds
 };
 
-/// What a trial's few rounds cannot tell, beyond what resampling them shows. Standard deviations of
-/// logarithms.
+/// The uncertainty that a trial's few rounds do not show, beyond what resampling them shows.
+/// Standard deviations of logarithms.
 struct FewRounds {
   double latency = 0;
   double throughput = 0;
-  double degrees = 1;  ///< of freedom: how well they are known
+  double degrees = 1;  ///< degrees of freedom: how well they are known
 };
 
-/// For each trial the share of bootstrap resamples in which no other trial beats it: is not worse
-/// in either figure and better by more than kFrontTolerance in one. (Epsilon makes it harder to be
-/// dominated. Laumanns et al., 2002, use the word for a relation that makes it easier, under which
-/// two equal plans would drive each other off the front.) A resample draws rounds, the same ones
-/// for all trials since they share what happened in a round, and in each of them, for each trial,
-/// blocks of its samples (Davison and Hinkley 1997, 3.8): of three rounds alone there are but ten
-/// different resamples. Trials of one batch and condition. `few`: one for each trial, or none: each
+/// Returns for each trial the share of bootstrap resamples in which no other trial beats it: is not
+/// worse in either figure and better by more than kFrontTolerance in one. (Epsilon makes it harder
+/// to be dominated. Laumanns et al., 2002, use the word for a relation that makes it easier, under
+/// which two equal plans would drive each other off the front.) A resample draws rounds, the same
+/// ones for all trials since they share what happened in a round, and in each of them, for each
+/// trial, blocks of its samples (Davison and Hinkley 1997, 3.8): three rounds have only ten
+/// different resamples. Trials of one batch and condition. `few`: one for each trial, or none. Each
 /// resample moves a trial's two figures by a draw of Student's t as well, a slow one being less
 /// productive.
 std::vector<double> front_probability(const std::vector<RoundSamples>& trials, std::uint64_t seed,

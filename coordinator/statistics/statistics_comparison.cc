@@ -20,7 +20,7 @@ void set_figures(Ratio& ratio, std::span<const double> logarithms_a,
   ratio.value = std::exp(mean(logarithms_b) - mean(logarithms_a));
 }
 
-/// The interval with "larger is worse", whatever the figure.
+/// Returns the interval with "larger is worse", whatever the figure.
 results::Interval as_cost(const results::Interval& ratio, planning::Direction direction) {
   if (direction == planning::Direction::kSmallerIsBetter) return ratio;
   return {1 / ratio.high, 1 / ratio.low};

@@ -12,12 +12,12 @@ namespace {
 
 constexpr std::uint64_t kSeed = 20'260'131;
 
-/// Of an interval's upper end.
+/// The quantile of an interval's upper end.
 struct Quantile {
   double probability = 0;
   double normal = 0;
 };
-/// In the order of Confidence.
+/// Quantiles in the order of Confidence.
 constexpr std::array kQuantiles{Quantile{0.95, 1.644854}, Quantile{0.975, 1.959964},
                                 Quantile{0.9875, 2.241403}};
 

@@ -1,13 +1,18 @@
-// What a handful of rounds says of one figure: each round is one observation, and the interval knows how few they are.
+// What a handful of rounds says of one figure: each round is one observation, and the interval
+// knows how few they are.
 //
-//   TrialRound … --latency_figures, throughput_figures--> RoundFigure … --figure_interval--> what a trial's figure may truly be
-//                                                                       --statistics_comparison.h--> how two trials compare
+//   TrialRound … --latency_figures, throughput_figures--> RoundFigure …
+//       --figure_interval--> what a trial's figure may truly be
+//       --statistics_comparison.h--> how two trials compare
 //
-// A sweep has 2 to 5 rounds. What the machine does to a round (2-5 %) is the same for all its requests, so a bootstrap over so few
-// rounds, or over their samples as if they were one series, is far too narrow: its 95 % intervals of a p50 hold the truth 58-84 % of the time.
-// Here a round counts as one observation, the logarithm of its median or slope, and the interval of the mean of R observations is
-// Student's (1908), which knows that R is small: 4.3 standard errors at R = 3. Two or three rounds may agree by chance better than their
-// own samples allow; then a block bootstrap within the rounds gives the width. Measured on simulated rounds: 95-98 % hold the truth.
+// A sweep has 2 to 5 rounds. What the machine does to a round (2-5 %) is the same for all its
+// requests, so a bootstrap over so few rounds, or over their samples as if they were one series, is
+// far too narrow: its 95 % intervals of a p50 hold the truth 58-84 % of the time. Here a round
+// counts as one observation, the logarithm of its median or slope, and the interval of the mean of
+// R observations is Student's (1908), which knows that R is small: 4.3 standard errors at R = 3.
+// Two or three rounds may agree by chance better than their own samples allow; then a block
+// bootstrap within the rounds gives the width. Measured on simulated rounds: 95-98 % hold the
+// truth.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +30,10 @@ struct RoundFigure {
   double error = 0;      ///< standard error of the logarithm, from the round's samples alone
 };
 
-/// The median latency of each round; rounds without samples are left out. Seeded: the same samples give the same errors.
+/// Returns the median latency of each round; rounds without samples are left out. Seeded: the same
+/// samples give the same errors.
 std::vector<RoundFigure> latency_figures(std::span<const results::TrialRound> rounds);
-/// The slope of completions of each round, in samples/s; likewise.
+/// Returns the slope of completions of each round, in samples/s; likewise.
 std::vector<RoundFigure> throughput_figures(std::span<const results::TrialRound> rounds,
                                             std::int64_t batch);
 
@@ -41,17 +47,18 @@ struct LogEstimate {
   double within = 0;   ///< standard error by how samples differ within the rounds
 };
 
-/// Of at least two values: error and degrees of their mean.
+/// Estimates the mean of at least two values, with its error and degrees of freedom.
 LogEstimate estimate_mean(std::span<const double> values);
-/// The standard error of the mean of these rounds by their samples alone.
+/// Returns the standard error of the mean of these rounds by their samples alone.
 double error_within(std::span<const RoundFigure> figures);
 
 enum class Confidence { k90, k95, k975 };
-/// Of the figure, not of its logarithm.
+/// Returns the interval of the figure, not of its logarithm.
 results::Interval interval_of(const LogEstimate& estimate, Confidence confidence);
 
-/// 95 % interval about a figure that these rounds are of: a factor up and down. Of one round only what its samples say, which is
-/// nothing about the next round; of none the figure itself.
+/// Returns 95 % interval about a figure that these rounds are of: a factor up and down. Of one
+/// round only what its samples say, which is nothing about the next round; of none the figure
+/// itself.
 results::Interval figure_interval(double figure, std::span<const RoundFigure> rounds);
 
 }  // namespace pareto::statistics

@@ -6,9 +6,10 @@
 namespace pareto::statistics {
 namespace {
 
-/// The continued fraction of the incomplete beta function (DLMF 8.17.22), from its end: each level is 1 + term / (what follows).
+/// Returns the continued fraction of the incomplete beta function (DLMF 8.17.22), from its end:
+/// each level is 1 + term / (what follows).
 double beta_fraction(double x, double a, double b) {
-  // It converges within so many levels as the root of the larger one, and a few.
+  // It converges within as many levels as the root of the larger one, and a few.
   const int levels = static_cast<int>(std::min(60 + 10 * std::sqrt(std::max(a, b)), 400.0));
   double value = 1;
   for (int level = levels; level >= 1; --level) {
