@@ -1,4 +1,5 @@
-// The subcommands of paretoctl. A plug: one file in client/commands that implements Command, one line in builtin_commands.cc.
+// The subcommands of paretoctl. A plug: one file in client/commands that implements Command, one
+// line in builtin_commands.cc.
 #pragma once
 
 #include <atomic>
@@ -21,36 +22,38 @@ namespace pareto::client {
 class StopSignal {
  public:
   virtual ~StopSignal() = default;
-  /// From now on such a wish sets the flag and does not end the process. To be called before libraries make threads, which are
-  /// to leave the signals alone. The flag lives as long as this object.
+  /// Makes such a signal set the flag, from now on, and not end the process. Must be called before
+  /// libraries make threads, so that those threads inherit the blocked signals. The flag lives as
+  /// long as this object.
   virtual const std::atomic<bool>& watch() = 0;
-  /// Readable once that was wished for, for those who wait for something else too; -1: never. After watch().
+  /// Readable once that was wished for, for those who wait for something else too; -1: never. After
+  /// watch().
   virtual int descriptor() const { return -1; }
-  /// Answers the first such wish from now on with this sentence, which lives for ever, on stderr.
+  /// Prints this sentence, which lives for ever, on stderr at the first such signal from now on.
   virtual void announce(const char* /*sentence*/) {}
-  /// Like announce(), but ends the process with that wish: there is nothing yet to end in order. After
-  /// watch(), until announce() is called.
+  /// Like announce(), but ends the process at that signal: there is nothing yet to end in order.
+  /// Has an effect after watch(), until announce() is called.
   virtual void leave_at_once(const char* /*sentence*/) {}
 };
 
-/// How far a command has come. A device that cannot be reached means something else in each.
+/// The phases of a command. A device that cannot be reached means something else in each.
 enum class Phase {
   kPreparing,  ///< devices are connected to and asked
   kRunning,    ///< devices work; one that is lost now is a failure, not an environment that refuses
 };
 
-/// What a command may touch of the world.
+/// The parts of the world that a command may touch.
 struct Context {
-  std::ostream& out;  ///< for people and for --json: results only
+  std::ostream& out;  ///< results only, for people and for --json
   std::ostream& err;  ///< progress and notes
   bool out_is_terminal = false;
   bool err_is_terminal = false;
-  bool colour = false;  ///< on `out`
-  int columns = 0;      ///< of the terminal; 0 = no limit
+  bool colour = false;  ///< colour on `out`
+  int columns = 0;      ///< width of the terminal; 0 = no limit
   int input = 0;        ///< descriptor of what is piped in
   std::string command_line;
   std::filesystem::path paretod;        ///< the daemon of this build
-  std::filesystem::path default_store;  ///< where results are kept unless told otherwise
+  std::filesystem::path default_store;  ///< file where results are kept by default
   std::string devices{};                ///< used if no others are named, as --devices takes them
   Phase phase = Phase::kPreparing;      ///< set by commands; the exit code of an error follows
   StopSignal& stop;

@@ -14,8 +14,8 @@
 namespace pareto::client {
 namespace {
 
-// A handler, not a blocked signal and a descriptor: libraries start threads before main() that no mask of ours reaches, and a signal
-// may be given to any of them.
+// A handler, not a blocked signal and a descriptor: libraries start threads before main() that no
+// mask of ours reaches, and a signal may be given to any of them.
 volatile sig_atomic_t signal_pipe = -1;
 
 void tell_watcher(int number) {
@@ -67,7 +67,8 @@ class Interrupts::Watcher {
       const ssize_t got = ::read(ends_[0], &number, 1);
       if (got < 0 && errno == EINTR) continue;
       if (got != 1 || number == kEnd) return;
-      // Asked twice: now, and whatever is under way. A terminal that goes may say so twice, and asks but once.
+      // Asked twice: now, and whatever is under way. A terminal that goes may say so twice, and
+      // asks but once.
       const bool again = told_.stop_.exchange(true);
       if (again && number != SIGHUP) ::_exit(128 + number);
       if (!again) respond(number);
@@ -85,7 +86,8 @@ class Interrupts::Watcher {
     ::kill(::getpid(), number);
   }
 
-  /// A terminal shows "^C" where the cursor stands: the sentence begins a line of its own.
+  /// Prints a sentence. A terminal shows "^C" where the cursor stands: the sentence begins a line
+  /// of its own.
   static void say(const char* sentence) {
     const std::string line =
         std::string(::isatty(STDERR_FILENO) == 1 ? "\n" : "") + sentence + "\n";

@@ -10,10 +10,10 @@
 
 namespace pareto::client {
 
-/// Until watch() is called, signals end the process as ever. Afterwards the first SIGINT, SIGTERM or SIGHUP sets the flag, and a
-/// SIGINT or SIGTERM after it ends the process. A SIGHUP that is ignored (nohup) stays so. After
-/// leave_at_once() the first one ends the process too, as if nobody had watched but for the sentence:
-/// a shell sees that the signal ended it, and ends its loop.
+/// Signals end the process as ever until watch() is called. Afterwards the first SIGINT, SIGTERM or
+/// SIGHUP sets the flag, and a SIGINT or SIGTERM after it ends the process. A SIGHUP that is
+/// ignored (nohup) stays so. After leave_at_once() the first one ends the process too, as if nobody
+/// had watched but for the sentence: a shell sees that the signal ended it, and ends its loop.
 ///
 /// Threads: one owner. A thread of its own waits for the signals; it ends with this object.
 class Interrupts final : public StopSignal {
@@ -38,7 +38,7 @@ class Interrupts final : public StopSignal {
   std::atomic<bool> stop_{false};
   FileDescriptor told_;  ///< an event, which stays readable
   std::mutex mutex_;
-  Answer answer_;  ///< under the mutex
+  Answer answer_;  ///< answer, under the mutex
   std::unique_ptr<Watcher> watcher_;
 };
 

@@ -27,7 +27,7 @@ std::string list_hint(const std::vector<std::string>& arguments,
   return fmt::format(" (several values are one word, with commas: {} {},{})", flag, value, *word);
 }
 
-/// The text before and behind the first `joint`; none: it is not there.
+/// The text before and behind the first `joint`; no value means it is not there.
 struct Halves {
   std::string before;
   std::string behind;

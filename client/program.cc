@@ -26,7 +26,8 @@ constexpr const char* kFooter =
     "package\n"
     "is installed, with the guide, docs/guide.md, and the formats of all files beside them.";
 
-/// A first word that is no command is most often a slip of the finger; CLI11 would only call it unexpected.
+/// Checks the command. A first word that is no command is most often a slip of the finger; CLI11
+/// would only call it unexpected.
 Expected<> check_command(const std::vector<std::string>& arguments, const Commands& commands) {
   if (arguments.empty() || arguments.front().starts_with('-')) return {};
   std::vector<std::string> names;
@@ -36,7 +37,7 @@ Expected<> check_command(const std::vector<std::string>& arguments, const Comman
               did_you_mean(arguments.front(), names), join(names));
 }
 
-/// "help" and "help COMMAND" are what people try first.
+/// Replaces a first word: "help" and "help COMMAND" are what people try first.
 std::vector<std::string> with_help_as_flag(std::vector<std::string> arguments) {
   if (arguments.empty() || arguments.front() != "help") return arguments;
   arguments.erase(arguments.begin());
@@ -131,7 +132,8 @@ int run_program(const std::vector<std::string>& words, const Commands& commands,
   for (const auto& command : commands) {
     CLI::App* sub =
         app.add_subcommand(std::string(command->name()), std::string(command->summary()));
-    // Of a flag given twice the last counts, so that a command line can be taken up and changed at its end.
+    // Of a flag given twice the last counts, so that a command line can be taken up and changed at
+    // its end.
     sub->option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
     sub->footer("Examples:\n" + std::string(command->examples()));
     command->add_options(*sub);

@@ -11,20 +11,20 @@ namespace pareto::client {
 
 /// Runs one of all commands.
 int run_program(const std::vector<std::string>& arguments, Context& context);
-/// The arguments without the program's name. The only place that prints an error, once: "paretoctl: …" on context.err.
-/// Returns an exit code of client/command.h.
+/// Runs the program. `arguments`: those without the program's name. The only place that prints an
+/// error, once: "paretoctl: …" on context.err. Returns an exit code of client/command.h.
 int run_program(const std::vector<std::string>& arguments, const Commands& commands,
                 Context& context);
 
 /// Returns what an error that reached the top in that phase means to a script.
 int exit_code_of(ErrorCode code, Phase phase);
 
-/// The daemon's program: beside `program` or its front, else in a folder of `path`
+/// Returns the daemon's program: next to `program` or its front, else in a folder of `path`
 /// ("/usr/bin:/bin"), else "paretod", which then is found
 /// by nobody and said so.
 std::filesystem::path find_paretod(const std::filesystem::path& program, const std::string& path);
 
-/// A command line as it could be typed again.
+/// Returns a command line as it could be typed again.
 std::string quoted_command_line(const std::vector<std::string>& arguments);
 
 }  // namespace pareto::client

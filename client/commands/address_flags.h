@@ -15,15 +15,17 @@ struct AddressFlags {
   std::string testbed;
   std::vector<std::string> addresses;
 
-  /// otherwise: what is looked at where none is given.
+  /// Adds the flag. `otherwise`: what is looked at where none is given.
   void add_to(CLI::App& app, const std::string& otherwise);
-  /// For who needs no more of them than their control sockets: their networks are their own.
+  /// Adds --testbed for commands that need only the control sockets of its devices: their networks
+  /// are their own.
   void add_testbed_to(CLI::App& app);
   /// If nothing was given, takes the devices of the environment (PARETO_DEVICES).
   void settle(const Context& context);
   bool given() const { return !inventory.empty() || !testbed.empty() || !addresses.empty(); }
-  /// Devices of the inventory, of the test bed, then those of the addresses, called as these. Fails: as read_inventory and find_testbed;
-  /// kInvalidArgument (an address without a port, one twice, a test bed that is not up).
+  /// Returns the devices of the inventory, of the test bed, then those of the addresses, called as
+  /// these. Fails: as read_inventory and find_testbed; kInvalidArgument (an address without a port,
+  /// one twice, a test bed that is not up).
   Expected<std::vector<cluster::DeviceConfig>> read() const;
 };
 

@@ -155,7 +155,7 @@ class DeployCommand final : public Command {
     return tl::unexpected(error_from_errno(error.value(), "making the folder " + output_));
   }
 
-  /// Of each stage what it takes by its device's profile; nothing where nothing is kept.
+  /// Returns what each stage takes by its device's profile; nothing where nothing is kept.
   Expected<std::vector<Nanoseconds>> profiled(Context& context, const plan::Plan& plan,
                                               const Model& model,
                                               const cluster::Cluster& cluster) const {
@@ -165,7 +165,7 @@ class DeployCommand final : public Command {
     return profile::profiled_stages(plan, model, cluster, *store);
   }
 
-  /// None: it was not given. Fails: kInvalidArgument.
+  /// Reads --retry; no value if it was not given. Fails: kInvalidArgument.
   Expected<std::optional<Nanoseconds>> read_retry() const {
     if (!retry_) return std::nullopt;
     if (*retry_ == kNoRetry) return Nanoseconds(0);
@@ -173,8 +173,8 @@ class DeployCommand final : public Command {
     return time;
   }
 
-  /// The window if the plan leaves it open: a request in every stage and one on its way, to each
-  /// replica.
+  /// Sets the window if the plan leaves it open: a request in every stage and one on its way, to
+  /// each replica.
   void set_window(const plan::Plan& plan) {
     const auto fitting = static_cast<int>(plan.stages.size() + plan.turn());
     lasting_.stream.window = plan.window > 0 ? plan.window : fitting;

@@ -1,4 +1,5 @@
-// Requests of `deploy`: names of .npy files that are given or piped in, and what becomes of them as files and lines.
+// Requests of `deploy`: names of .npy files that are given or piped in, and what becomes of them as
+// files and lines.
 #pragma once
 
 #include <atomic>
@@ -21,7 +22,8 @@
 
 namespace pareto::client {
 
-/// Names of files, of the command line or as they are piped in, as requests. Threads: as RequestSource.
+/// Names of files, of the command line or as they are piped in, as requests. Threads: as
+/// RequestSource.
 class FileRequests final : public load::RequestSource {
  public:
   /// `output`: the folder for results; empty: they are not kept. No `files`: names are read from
@@ -33,9 +35,10 @@ class FileRequests final : public load::RequestSource {
   std::optional<load::StreamRequest> next() override;
   void cancel() override;
 
-  /// Whether that file of the folder for results was named as an input until now, or is going to be, as far as is known. Threads: any.
+  /// Whether that file of the folder for results was named as an input until now, or is going to
+  /// be, as far as is known. Threads: any.
   bool is_input(const std::filesystem::path& file) const;
-  /// Those of the command line that were not taken. After the last next().
+  /// Returns the names of the command line that were not taken. To be called after the last next().
   std::vector<std::string> rest() const;
 
  private:
@@ -84,8 +87,8 @@ class FileResults final : public load::RequestSink {
   const std::filesystem::path folder_;
   const bool json_;
   std::map<std::string, int> used_;
-  std::string last_failure_;   ///< of a request that was sent, as a line said it
-  std::string last_not_sent_;  ///< of one that was not
+  std::string last_failure_;   ///< last failure of a request that was sent, as a line said it
+  std::string last_not_sent_;  ///< last failure of a request that was not sent
 };
 
 }  // namespace pareto::client

@@ -14,10 +14,12 @@
 
 namespace pareto::client {
 
-/// Threads: opened() and lost() from the stream's, collect() from any. Names: daemon/metrics/METRICS.md.
+/// Threads: opened() and lost() from the stream's, collect() from any. Names:
+/// daemon/metrics/METRICS.md.
 class DeployWatch final : public load::StreamObserver {
  public:
-  /// `ready`: what stands behind "ready: "; `at_first` is called with the first pipeline. All outlive it.
+  /// `ready`: what stands behind "ready: "; `at_first` is called with the first pipeline. All
+  /// outlive it.
   DeployWatch(std::ostream& err, const load::StreamTally& tally, std::string model,
               std::string ready, std::function<void()> at_first)
       : err_(err),

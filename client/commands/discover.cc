@@ -1,4 +1,5 @@
-// discover: which daemons announce themselves on this network. A hint, to make an inventory of; the inventory is what counts.
+// discover: which daemons announce themselves on this network. A hint, to make an inventory of; the
+// inventory is what counts.
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <nlohmann/json.hpp>

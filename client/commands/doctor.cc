@@ -1,4 +1,5 @@
-// doctor: whether this machine and its devices are fit to measure, and what to do where they are not.
+// doctor: whether this machine and its devices are fit to measure, and what to do where they are
+// not.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>

@@ -53,8 +53,7 @@ std::string codec_error_help() {
   return "loss that auto accepts: mean difference of a tensor, as a share of its largest magnitude";
 }
 
-/// Removes the devices that nobody needs. Whoever checks the plan tells of a name that is not
-/// there.
+/// Removes the devices that nobody needs. The check of the plan reports a name that is not there.
 void keep_needed(const NeededDevices& needed, std::vector<cluster::DeviceConfig>& devices) {
   const auto is_there = [&](const std::string& name) {
     return std::ranges::find(devices, name, &cluster::DeviceConfig::name) != devices.end();

@@ -29,10 +29,10 @@ inline constexpr const char* kDevicesHelp =
 struct NeededDevices {
   std::vector<std::string>
       names{};            ///< empty: not by name. If the inventory lacks one, all have to
-  std::size_t first = 0;  ///< as many from its beginning; 0: all
+  std::size_t first = 0;  ///< inputs from the beginning, as many as this; 0: all
 };
 
-/// Where it runs.
+/// The flags for where a command runs.
 struct DeviceFlags {
   std::string inventory;
   std::string testbed;
@@ -40,19 +40,21 @@ struct DeviceFlags {
   void add_to(CLI::App& app);
   /// If neither was given, takes the devices of the environment (PARETO_DEVICES).
   void settle(const Context& context);
-  /// The devices of the inventory or of the test bed, or `count` daemons of this build on loopback; with conditions to be applied, in
-  /// namespaces of this machine. Fails: as Cluster and open_testbed do; kUnavailable where there is no paretod to start; kInvalidArgument
+  /// Connects to the devices of the inventory or of the test bed, or to `count` daemons of this
+  /// build on loopback; with conditions to be applied, in namespaces of this machine. Fails: as
+  /// Cluster and open_testbed do; kUnavailable where there is no paretod to start; kInvalidArgument
   /// (conditions for devices that let nobody change their network).
   Expected<cluster::Cluster> connect(const Context& context, int count,
                                      std::vector<cluster::NamedCondition> conditions = {},
                                      const NeededDevices& needed = {}) const;
-  /// As ChosenTestbed::content; "" where none is named. Fails: as find_testbed.
+  /// Returns ChosenTestbed::content; "" where none is named. Fails: as find_testbed.
   Expected<std::string> testbed_content() const;
 };
 
-/// How requests travel through a pipeline. A command says whether it takes one of each or a list.
+/// The flags for how requests travel through a pipeline. A command says whether it takes one of
+/// each or a list.
 struct PipelineFlags {
-  std::string transport = "auto";  ///< for run, sweep and plan alike
+  std::string transport = "auto";  ///< transports for run, sweep and plan alike
   std::string codec = "none";
   double codec_error = 0;
   std::string micro_batch = "none";
@@ -64,12 +66,13 @@ struct PipelineFlags {
 
 /// runtime::kDefaultMaxError as people write it.
 inline constexpr const char* kDefaultMaxErrorText = "5%";
-/// "5%" or "0.05" as a share, above 0 and at most 1; 0 for the default. Fails: kInvalidArgument naming --max-error.
+/// Parses "5%" or "0.05" as a share, above 0 and at most 1; 0 for the default. Fails:
+/// kInvalidArgument naming --max-error.
 Expected<double> parse_max_error(const std::string& text);
 /// Adds --no-checksum.
 void add_no_checksum(CLI::App& app, bool& no_checksum);
 
-/// How a shard is run, one way.
+/// The flags for how a shard is run, one way.
 struct RunnerFlags {
   std::string engine = "auto";
   std::string precision = "fp32";
@@ -79,7 +82,7 @@ struct RunnerFlags {
   void add_to(CLI::App& app);
   void add_engine_to(CLI::App& app);
   Expected<> check() const;
-  /// As Plan::max_error: 0 for the default. Fails: kInvalidArgument.
+  /// Returns the value of Plan::max_error: 0 for the default. Fails: kInvalidArgument.
   Expected<double> max_error_share() const { return parse_max_error(max_error); }
 };
 
@@ -91,54 +94,58 @@ struct SettingLists {
   std::string max_error{kDefaultMaxErrorText};
 
   void add_to(CLI::App& app);
-  /// All of them on that engine, batch by batch, in each threads by threads; none twice. Fails: kInvalidArgument naming the flag.
+  /// Returns all settings on that engine, batch by batch, in each threads by threads; none twice.
+  /// Fails: kInvalidArgument naming the flag.
   Expected<std::vector<control::ShardSettings>> read(const std::string& engine) const;
 };
 
-/// For CLI::Option::check: what is wrong with several values, separated by commas, where one is taken; "" of one.
+/// Checks an option that takes one value, for CLI::Option::check. Returns what is wrong with
+/// several values separated by commas; "" for one.
 std::string check_one_value(const std::string& text);
 /// Returns what is wrong with the value of --devices, for a parser: it is empty. No device is not
 /// the same as no flag.
 std::string check_names_devices(const std::string& text);
 
-/// What a request may take before its pipeline counts as broken.
+/// The flag for the time that a request may take before its pipeline counts as broken.
 struct TimeoutFlag {
-  std::optional<std::string> timeout;  ///< none: kRequestTimeout
+  std::optional<std::string> timeout;  ///< no value means kRequestTimeout
 
   void add_to(CLI::App& app);
   /// Fails: kInvalidArgument.
   Expected<std::chrono::milliseconds> read() const;
 };
 
-/// "none", or what a test bed has of its own; else a condition's file.
+/// Whether a network is a condition's file: neither "none" nor what a test bed has of its own.
 bool is_condition_file(const std::string& network);
-/// What --network names; where it names nothing, what the test bed has of its own, or "none". Fails: as find_testbed.
+/// Returns what --network names; where it names nothing, what the test bed has of its own, or
+/// "none". Fails: as find_testbed.
 Expected<std::string> networks_of(const std::string& networks, const DeviceFlags& devices);
 /// Whether the network of those devices can be like each of them. Fails: as Network::offers.
 Expected<> check_offered(const cluster::Cluster& cluster, const std::vector<std::string>& networks);
-/// "none,lte.yaml": the conditions of those that are files, by their names. Fails: as read_condition; kInvalidArgument (a file that is
-/// called like no file).
+/// Reads "none,lte.yaml": the conditions of those that are files, by their names. Fails: as
+/// read_condition; kInvalidArgument (a file that is called like no file).
 Expected<std::vector<cluster::NamedCondition>> read_conditions(const std::string& networks);
 
-/// "2,3" -> {2, 3}; "auto" -> {}. Fails with kInvalidArgument naming the flag where one is below 1.
+/// Parses "2,3" -> {2, 3}; "auto" -> {}. Fails with kInvalidArgument naming the flag where one is
+/// below 1.
 Expected<std::vector<int>> parse_stages(const std::string& text);
-/// "1,8" -> {1, 8}. Fails with kInvalidArgument naming the flag where one is below 1.
+/// Parses "1,8" -> {1, 8}. Fails with kInvalidArgument naming the flag where one is below 1.
 Expected<std::vector<std::int64_t>> parse_batches(const std::string& text);
 /// The same of a flag that need not be given: "" -> {}.
 Expected<std::vector<std::int64_t>> parse_named_batches(const std::string& text);
-/// "none,2" -> {0, 2}. Fails with kInvalidArgument naming the flag.
+/// Parses "none,2" -> {0, 2}. Fails with kInvalidArgument naming the flag.
 Expected<std::vector<std::int64_t>> parse_micro_batches(const std::string& text);
-/// "none,fp16", "auto", each known and once. Fails: kNotFound with the nearest.
+/// Parses "none,fp16", "auto", each known and once. Fails: kNotFound with the nearest.
 Expected<std::vector<std::string>> parse_codecs(const std::string& text);
 /// Fails: kInvalidArgument.
 Expected<> check_codec_error(double error);
-/// "tcp,grpc", "auto", "shm+tcp+grpc", each known and once. Fails: as parse_transport_mix.
+/// Parses "tcp,grpc", "auto", "shm+tcp+grpc", each known and once. Fails: as parse_transport_mix.
 Expected<std::vector<std::string>> parse_transports(const std::string& text);
-/// "auto" -> 0. Fails: kInvalidArgument.
+/// Parses "auto" -> 0. Fails: kInvalidArgument.
 Expected<int> parse_window(const std::string& text);
-/// "90s", "5m", "1h". Fails: kInvalidArgument, naming the flag.
+/// Parses "90s", "5m", "1h". Fails: kInvalidArgument, naming the flag.
 Expected<Nanoseconds> parse_long_time(const std::string& text, const char* flag);
-/// "90s", "5m", "1h": in seconds. Fails: kInvalidArgument.
+/// Parses "90s", "5m", "1h": in seconds. Fails: kInvalidArgument.
 Expected<double> parse_budget(const std::string& text);
 
 }  // namespace pareto::client

@@ -23,7 +23,7 @@ Expected<std::vector<model::InputShape>> read_model_inputs(const std::string& sh
 
 /// One request for a model.
 struct ModelInputs {
-  std::vector<Value> values;  ///< in the order of the model's inputs
+  std::vector<Value> values;  ///< values in the order of the model's inputs
   std::int64_t batch = 1;
 };
 /// Reads a request, one .npy file an input. Fails: as read_npy(); kInvalidArgument naming the file
@@ -33,7 +33,7 @@ Expected<ModelInputs> read_request(const model::Model& model,
                                    const std::vector<std::string>& files);
 
 /// Returns the only batch that the model runs at, else the batch of the data that it was opened
-/// with; none: it has neither.
+/// with; no value if it has neither.
 std::optional<std::int64_t> own_batch(const model::Model& model);
 /// Returns the batches to run at: those that were named, else the model's own, else `usual`. Says
 /// on stderr if samples of the data are repeated or left out. Fails: kInvalidArgument (it runs at

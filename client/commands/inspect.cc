@@ -111,7 +111,7 @@ class DevicesCommand final : public Command {
   };
   using Answer = Expected<Asked>;
 
-  /// "4", or "4 (quota 1.5)".
+  /// Returns "4", or "4 (quota 1.5)".
   static std::string cores_of(const cluster::DeviceInfo& info) {
     if (info.cpu_quota <= 0) return std::to_string(info.cores);
     return fmt::format("{} (quota {:.3g})", info.cores, info.cpu_quota);
@@ -125,7 +125,7 @@ class DevicesCommand final : public Command {
     return Asked{client->info(), std::move(status), std::move(seen)};
   }
 
-  /// All at once: devices that hang cost the time of one.
+  /// Asks all at once: devices that hang cost the time of one.
   static std::vector<Answer> ask_all(const std::vector<cluster::DeviceConfig>& configs) {
     std::vector<Answer> answers(configs.size(), fail(ErrorCode::kInternal, "not asked"));
     std::vector<std::jthread> asking;

@@ -20,13 +20,16 @@ struct KeptFlags {
   ModelFlags model;
   DeviceFlags devices;
   std::string report{};  ///< the file of the report, or "none"; empty: the default
-  /// Those of the options that are files, as they were when the run began: it goes on under the same whatever became of the files.
+  /// Conditions of the options that are files, as they were when the run began. The run
+  /// goes on under them, whatever became of the files.
   std::vector<cluster::NamedCondition> conditions;
-  /// The latency that plans should stay within, for the front and the page; none: not said.
+  /// The latency that plans should stay within, for the front and the page; no value means not
+  /// said.
   std::optional<double> max_latency_ms{};
   /// The power of each device while it works, in mW, by its name. Only what the inventory says.
   std::map<std::string, std::int64_t> milliwatts{};
-  /// As DeviceFlags::testbed_content when the run began; none: runs of earlier versions do not say.
+  /// The DeviceFlags::testbed_content when the run began; no value means that a run of an earlier
+  /// version does not say.
   std::optional<std::string> testbed_content;
 };
 

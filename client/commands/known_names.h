@@ -7,11 +7,11 @@
 namespace pareto::client {
 
 std::vector<std::string> model_names();
-/// "auto", and the transports between processes.
+/// Returns "auto", and the transports between processes.
 std::vector<std::string> transport_names();
-/// These words, and all codecs.
+/// Returns these words, and all codecs.
 std::vector<std::string> codec_names(std::vector<std::string> words);
-/// These words, and the networks that have a name.
+/// Returns these words, and the networks that have a name.
 std::vector<std::string> network_names(std::vector<std::string> words);
 std::vector<std::string> engine_choices();
 

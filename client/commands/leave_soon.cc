@@ -21,10 +21,10 @@ namespace pareto::client {
 namespace {
 
 constexpr std::chrono::milliseconds kPatience{1000};
-/// From the wish until the process ends, if it has to.
+/// The time from the signal until the process ends, if it has to.
 constexpr std::chrono::milliseconds kGrace{1500};
 
-/// False: `done` is readable, and `stop` may be too.
+/// Waits until `stop` or `done` is readable. False: `done` is readable, and `stop` may be too.
 bool wait_for_stop(int stop, int done) {
   std::array<pollfd, 2> waiting{{{stop, POLLIN, 0}, {done, POLLIN, 0}}};
   while (::poll(waiting.data(), waiting.size(), -1) < 0) {

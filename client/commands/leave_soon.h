@@ -19,8 +19,8 @@ namespace pareto::client {
 /// Threads: one owner; one of its own. Destroyed before what the question needs.
 class LeaveSoon {
  public:
-  /// Returns why the program would have to wait too long; none: it ends by itself. It may take a second
-  /// or two.
+  /// Returns why the program would have to wait too long; no value if it ends by itself. It may
+  /// take a second or two.
   using Question = std::function<std::optional<std::string>()>;
 
   /// `sentence`: as StopSignal::announce takes it. After StopSignal::watch().
@@ -34,7 +34,7 @@ class LeaveSoon {
   std::jthread waiting_;
 };
 
-/// Sentences at the first wish to stop, before a command measures and while it does.
+/// Sentences at the first request to stop, before a command measures and while it does.
 inline constexpr const char* kStoppedEarly = "stopped before anything was measured";
 inline constexpr const char* kStopping =
     "stopping after what is being measured; again to leave now";
@@ -53,7 +53,7 @@ Expected<T> as_stopped(Context& context, Expected<T> result) {
   return result;
 }
 
-/// Names a device that does not answer its control service within a second; none: all do.
+/// Names a device that does not answer its control service within a second; no value if all answer.
 std::optional<std::string> hung_device(const cluster::Cluster& cluster);
 
 }  // namespace pareto::client

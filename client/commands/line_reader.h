@@ -12,10 +12,12 @@ namespace pareto::client {
 /// Threads: next() from one, cancel() from any.
 class LineReader {
  public:
-  /// `input` stays open and the caller's; `stop` becomes readable when no more are wanted, -1: never.
+  /// `input` stays open and the caller's; `stop` becomes readable when no more are wanted, -1:
+  /// never.
   static Expected<LineReader> of(int input, int stop);
 
-  /// Without its end ("\n", "\r\n"); the last one need not have any. None: the input has ended or failed, or no more are wanted.
+  /// Returns the next line without its end ("\n", "\r\n"); the last one need not have any. No value
+  /// means the input has ended or failed, or no more are wanted.
   std::optional<std::string> next();
   /// Wakes next(), which returns none from then on.
   void cancel() const;

@@ -15,8 +15,8 @@ struct MetricsFlags {
   tls::CertificateFiles tls;
 
   void add_to(CLI::App& app);
-  /// Serves what `collect` returns, and the certificate's own figures, and says where on stderr. Null:
-  /// no address was given. Fails: as ServerCertificate::load() and MetricsServer::start().
+  /// Serves what `collect` returns, and the certificate's own figures, and says where on stderr.
+  /// Null: no address was given. Fails: as ServerCertificate::load() and MetricsServer::start().
   Expected<std::unique_ptr<metrics::MetricsServer>> serve(Context& context,
                                                           metrics::Collect collect) const;
 };

@@ -43,7 +43,7 @@ struct ModelFlags {
   bool is_recalled_ = false;  ///< inputs are those of a plan, a run or an earlier command
   /// Libraries that a plan was made with. They are code, and loaded only if the user says so.
   std::vector<std::string> operators_of_plan_;
-  std::string data_shape_;  ///< of the data; empty: there are none
+  std::string data_shape_;  ///< shape of the data; empty: there are none
 };
 
 /// Returns the absolute path of a file, which need not be there; "" stays "".

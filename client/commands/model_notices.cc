@@ -16,7 +16,8 @@ using model::Operator;
 
 std::string short_kind(const Operator& op) { return op.kind.substr(op.kind.rfind(':') + 1); }
 
-/// "2 dropout, 1 randn_like in decoder": the operators for which `wanted` holds; empty if there are none.
+/// Returns "2 dropout, 1 randn_like in decoder": the operators for which `wanted` holds; empty if
+/// there are none.
 template <typename Wanted>
 std::string counts_of(const Graph& graph, bool with_place, Wanted wanted) {
   std::map<std::pair<std::string, std::string>, int> counts;

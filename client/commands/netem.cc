@@ -30,7 +30,7 @@ struct Checked {
   std::string problem;  ///< empty: it is what was asked for
 };
 
-/// Between two network namespaces that nobody else uses.
+/// Checks a condition between two network namespaces that nobody else uses.
 Expected<Checked> check(const std::string& file, netem::EmulatorKind emulator) {
   Checked checked;
   checked.name = cluster::condition_name(file);
@@ -44,7 +44,7 @@ Expected<Checked> check(const std::string& file, netem::EmulatorKind emulator) {
   return checked;
 }
 
-/// "8.0 / 8.2": asked for and measured.
+/// Returns "8.0 / 8.2": asked for and measured.
 std::string pair_of(double asked, double measured) {
   return fmt::format("{:.4g} / {:.4g}", asked, measured);
 }

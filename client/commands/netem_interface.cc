@@ -25,7 +25,7 @@ bool changes(const plan::Condition& condition) {
   return !condition.forward.trace.empty() || !condition.backward.trace.empty();
 }
 
-/// Until the time is over or somebody interrupts; looks after the emulation meanwhile.
+/// Stays until the time is over or somebody interrupts; looks after the emulation meanwhile.
 Expected<> stay(const std::atomic<bool>& stop, const netem::InterfaceEmulation& emulation,
                 const std::optional<Nanoseconds>& duration) {
   const Deadline end = duration ? deadline_after(*duration) : std::nullopt;

@@ -14,16 +14,18 @@ namespace pareto::client {
 struct InterfaceOptions {
   std::string interface;  ///< empty: all
   std::filesystem::path folder;
-  std::optional<Nanoseconds>
-      duration;  ///< none: kept, or until it is interrupted where it has a trace
+  /// The time for which it stays. No value means until it is taken away, or until it is interrupted
+  /// if it has a trace.
+  std::optional<Nanoseconds> duration;
   bool json = false;
 };
 
-/// Each prints what there is afterwards, and returns the exit code. Fails: as netem/interface_emulation.h.
+/// Each prints what there is afterwards, and returns the exit code. Fails: as
+/// netem/interface_emulation.h.
 Expected<int> apply_to_interface(Context& context, const std::string& file,
                                  const InterfaceOptions& options);
 Expected<int> show_interfaces(Context& context, const InterfaceOptions& options);
-/// The interface's, or all that no running process holds.
+/// Clears the interface's, or all that no running process holds.
 Expected<int> clear_interfaces(Context& context, const InterfaceOptions& options);
 
 }  // namespace pareto::client

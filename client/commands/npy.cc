@@ -31,7 +31,7 @@ constexpr std::array<Row, 11> kTypes{{{DType::kUInt8, "|u1"},
                                       {DType::kComplex128, "<c16"},
                                       {DType::kBool, "|b1"}}};
 
-/// What follows "'key': " in the header's dict, up to `end`.
+/// Returns what follows "'key': " in the header's dict, up to `end`.
 std::optional<std::string_view> field(std::string_view header, std::string_view key,
                                       std::string_view begin, std::string_view end) {
   const std::size_t at = header.find(key);

@@ -7,8 +7,9 @@
 
 namespace pareto::client {
 
-/// Before minutes of work: whether there is a folder for the file that `flag` names, and this user may write there. Fails:
-/// kInvalidArgument, kNotFound, kPermission, each naming the flag.
+/// Checks, before minutes of work, whether there is a folder for the file that `flag` names, and
+/// whether this user may write there. Fails: kInvalidArgument, kNotFound, kPermission, each naming
+/// the flag.
 Expected<> check_writable(const char* flag, const std::filesystem::path& path);
 
 }  // namespace pareto::client

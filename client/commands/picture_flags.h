@@ -20,7 +20,8 @@ class PictureFlags {
   bool any() const { return !png_.empty() || !svg_.empty(); }
   /// Fails: kInvalidArgument where a flag of pictures stands without one, or a size is odd.
   Expected<> check() const;
-  /// Draws what was asked for, and says where. The context's stop, watched by now, ends it. Fails: as front_picture and files do.
+  /// Draws what was asked for, and says where. The context's stop, watched by now, ends it. Fails:
+  /// as front_picture and files do.
   Expected<> write(Context& context, const results::RunRecord& run) const;
 
  private:

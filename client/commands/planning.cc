@@ -41,7 +41,8 @@ std::vector<cluster::DaemonClient*> devices_of(const cluster::Cluster& cluster) 
   return devices;
 }
 
-/// "tcp,grpc", "auto", each known and once. Fails: as parse_transports; kInvalidArgument (a mix, which is of the links of one chain).
+/// Parses "tcp,grpc", "auto", each known and once. Fails: as parse_transports; kInvalidArgument (a
+/// mix, which is of the links of one chain).
 Expected<std::vector<std::string>> parse_link_transports(const std::string& text) {
   PARETO_ASSIGN(auto names, parse_transports(text));
   for (const std::string& name : names) {
@@ -54,7 +55,8 @@ Expected<std::vector<std::string>> parse_link_transports(const std::string& text
   return names;
 }
 
-/// What a definition is added to has to be a network as it is, and all that lies between two devices.
+/// Checks that a definition is added only to a network as it is, and to all that lies between two
+/// devices.
 Expected<> check_by_definition(const PlanningFlags& flags, const cluster::Cluster& cluster) {
   const cluster::Network* const network = cluster.network();
   if (!flags.by_definition || flags.devices.testbed.empty() || network == nullptr ||

@@ -22,23 +22,24 @@ struct PlanningFlags {
   TimeoutFlag timeout;
   std::string transport = "auto";
   std::string batch_text;
-  std::vector<std::int64_t> named_batches;  ///< by flags; empty: the model's own, or 1
-  std::int64_t batch = 1;                   ///< after PlanningSession::open()
-  std::optional<int> local_devices;         ///< none: two, if no devices are named
-  bool by_definition = false;  ///< networks are predicted from what was probed without them
+  /// Batches named by flags; empty: the model's own, or 1.
+  std::vector<std::int64_t> named_batches;
+  std::int64_t batch = 1;            ///< batch after PlanningSession::open()
+  std::optional<int> local_devices;  ///< no value means two, if no devices are named
+  bool by_definition = false;        ///< networks are predicted from what was probed without them
   profile::PlanningOptions options;
 
   void add_to(CLI::App& app);
-  /// Without those that `settings` has, which it adds.
+  /// Adds the flags without those that `settings` has, which adds them.
   void add_to(CLI::App& app, SettingLists& settings);
   /// Fails: kInvalidArgument naming the flag.
   Expected<> read();
 };
 
-/// What links between devices may choose from.
+/// The codecs that links between devices may choose from.
 struct PlanCodecs {
   std::vector<std::string> names{"none"};
-  double allowed_error = 0;  ///< as CodecWish::allowed_error
+  double allowed_error = 0;  ///< largest allowed error; see CodecWish::allowed_error
 };
 
 struct CodecFlags {
@@ -65,14 +66,14 @@ class PlanningSession {
   PlanningSession(const PlanningSession&) = delete;
   PlanningSession& operator=(const PlanningSession&) = delete;
 
-  /// What is not known of the devices is measured, the network as good as it gets. Fails: as Profiler::profile does; kClosed
-  /// where it was stopped.
+  /// Measures what is not known of the devices, with the network as good as it gets. Fails: as
+  /// Profiler::profile does; kClosed where it was stopped.
   Expected<> profile(Context& context);
-  /// After that, under that condition of the network, or as its definition has it. Fails: as Profiler::probe and under_condition do; where
-  /// the network cannot be like that.
+  /// Probes after that, under that condition of the network, or as its definition has it. Fails: as
+  /// Profiler::probe() and under_condition() do; if the network cannot be like that.
   Expected<std::vector<planning::ProbedTransport>> probe(Context& context,
                                                          const std::string& condition);
-  /// After profile().
+  /// Probes codecs after profile().
   Expected<planning::ProbedCodecs> probe_codecs(Context& context, const PlanCodecs& codecs);
 
   /// Says which kept profiles were measured while others were at work. Those measured now are told

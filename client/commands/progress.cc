@@ -21,7 +21,8 @@ std::string duration_text(double exact_seconds) {
 constexpr std::chrono::minutes kBetweenLines{1};
 const SteadyClock kRealClock;
 
-/// Returns the first word that has letters: "round" of "round 2/3", "of" of "12 of 90 plans measured".
+/// Returns the first word that has letters: "round" of "round 2/3", "of" of "12 of 90 plans
+/// measured".
 std::string first_word(const std::string& phase) {
   const auto is_letter = [](unsigned char c) { return std::isalpha(c) != 0; };
   const auto begin = std::ranges::find_if(phase, is_letter);

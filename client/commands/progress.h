@@ -38,8 +38,8 @@ class Progress {
   const int columns_;
   const Clock& clock_;
   const TimePoint begun_;
-  std::string doing_;              ///< what the last line was about
-  std::optional<TimePoint> said_;  ///< when the last line was written; none: nothing was yet
+  std::string doing_;              ///< step that the last line was about
+  std::optional<TimePoint> said_;  ///< when the last line was written; no value means that none was
   bool drawn_ = false;
 };
 

@@ -1,5 +1,5 @@
-// What models were last opened with, kept beside the results and found again by what a model's file
-// holds.
+// What models were last opened with, kept next to the results and found again by what a model's
+// file holds.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace pareto::client {
 
 struct RememberedInputs {
-  std::string input_shape;               ///< as of --input-shape
+  std::string input_shape;               ///< shape in the form of --input-shape
   std::vector<std::string> inputs;       ///< absolute paths, as of --input
   std::optional<std::int64_t> batch;     ///< the only one that the model runs at
   std::vector<std::string> operators{};  ///< absolute paths, as of --operators
@@ -29,7 +29,7 @@ class InputMemory {
  public:
   explicit InputMemory(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  /// Returns what was last remembered; none: nothing, or it cannot be read.
+  /// Returns what was last remembered; no value if there is none, or if it cannot be read.
   std::optional<RememberedInputs> recall(const Digest& model) const;
   /// Fails: as write_file_atomically().
   Expected<> remember(const Digest& model, const RememberedInputs& inputs) const;

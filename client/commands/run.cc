@@ -217,7 +217,8 @@ class RunCommand final : public Command {
     return model;
   }
 
-  /// Those of --split, as a list or joined as they are in tables: "after:features.3+after:features.7".
+  /// Finds the points of --split, as a list or joined as they are in tables:
+  /// "after:features.3+after:features.7".
   Expected<std::vector<std::size_t>> find_points(const Model& model) const {
     std::vector<std::size_t> points;
     if (split_ == "none") return points;
@@ -242,7 +243,7 @@ class RunCommand final : public Command {
     return points;
   }
 
-  /// The stages of --split on the devices in their order, and the links between them.
+  /// Places the stages of --split on the devices in their order, and the links between them.
   Expected<> place(const Model& model, const cluster::Cluster& cluster,
                    const std::vector<std::size_t>& points, plan::Plan& plan) const {
     std::vector<std::string> devices;
@@ -265,7 +266,7 @@ class RunCommand final : public Command {
     return {};
   }
 
-  /// Before the devices are asked for anything.
+  /// Checks the files before the devices are asked for anything.
   Expected<> check_files() const {
     for (const auto& [flag, file] :
          {std::pair("--output", &output_), std::pair("--save-plan", &save_plan_),
@@ -359,9 +360,9 @@ class RunCommand final : public Command {
   sweep::RunOnceOptions options_;
   std::string split_;
   std::string plan_file_;
-  cluster::NamedPlan named_;  ///< of it
+  cluster::NamedPlan named_;  ///< the plan and its name
   std::string batch_;
-  bool gives_data_ = false;  ///< beside a plan file, which has a batch of its own
+  bool gives_data_ = false;  ///< next to a plan file, which has a batch of its own
   std::string output_;
   std::string save_plan_;
   std::string trace_;

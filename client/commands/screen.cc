@@ -15,14 +15,14 @@ namespace {
 constexpr const char* kEnter = "\x1b[?1049h\x1b[?25l\x1b[?7l";
 constexpr const char* kLeave = "\x1b[?7h\x1b[?25h\x1b[?1049l";
 
-/// One byte; none: it has ended.
+/// Reads one byte; no value if the input has ended.
 std::optional<char> read_byte(int input) {
   char byte = 0;
   if (::read(input, &byte, 1) != 1) return {};
   return byte;
 }
 
-/// What follows an escape at once: "[C". A lone one has nothing behind it.
+/// Reads what follows an escape at once: "[C". A lone escape has nothing behind it.
 std::string rest_of_escape(int input) {
   std::string rest;
   pollfd more{input, POLLIN, 0};
@@ -34,7 +34,7 @@ std::string rest_of_escape(int input) {
   return rest;
 }
 
-/// 0: none that is known.
+/// Returns the key that a byte stands for; 0: none that is known.
 char key_of(char byte, int input) {
   constexpr char kCtrlC = 3;
   constexpr char kEscape = 27;
@@ -105,8 +105,8 @@ void Screen::draw(const std::string& text) {
   do {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     const bool last = end + 1 >= text.size();
-    // What was there is taken away first: behind a line that fills its row the last character would go with it. A newline behind the last
-    // row would move all others.
+    // What was there is taken away first: behind a line that fills its row the last character would
+    // go with it. A newline behind the last row would move all others.
     drawn += (last ? "\x1b[J" : "\x1b[K") + text.substr(begin, end - begin) + (last ? "" : "\r\n");
     begin = end + 1;
   } while (begin < text.size());

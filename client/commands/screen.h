@@ -11,20 +11,21 @@
 
 namespace pareto::client {
 
-/// What ends a wait.
+/// The reasons why a wait ended.
 struct Awakening {
   bool stop = false;  ///< `stop` became readable
-  char key = 0;       ///< as typed; '<' and '>' of the arrows, 'q' of Ctrl-C; 0: none
+  char key = 0;       ///< key as typed; '<' and '>' for the arrows, 'q' for Ctrl-C; 0: none
   bool news = false;  ///< `news` became readable
 };
 
-/// Waits for a key, news or the moment, whichever comes first. input: -1, or a descriptor whose keys are wanted; stop: -1, or one that
-/// becomes readable when no more is wanted; news: -1, or one that becomes readable when there are some. A stop goes before keys, and those
-/// before news. Of a descriptor that has ended no keys come any more.
+/// Waits for a key, news or the moment, whichever comes first. input: -1, or a descriptor whose
+/// keys are wanted; stop: -1, or one that becomes readable when no more is wanted; news: -1, or one
+/// that becomes readable when there are some. A stop goes before keys, and those before news. Of a
+/// descriptor that has ended no keys come any more.
 Awakening wait_for_key(int& input, int stop, TimePoint until, int news = -1);
 
-/// Takes the terminal's other screen, hides its cursor and asks for keys without Return; all as before when this ends. Where `input` is no
-/// terminal there are no keys.
+/// Takes the terminal's other screen, hides its cursor and asks for keys without Return; all as
+/// before when this ends. Where `input` is no terminal there are no keys.
 ///
 /// Threads: one owner.
 class Screen {
@@ -40,9 +41,10 @@ class Screen {
   Screen(const Screen&) = delete;
   Screen& operator=(const Screen&) = delete;
 
-  /// As it is now: terminals are made larger and smaller.
+  /// Returns the size as it is now: terminals are made larger and smaller.
   Size size() const;
-  /// In place of what is there: lines that end with a newline, each one row, whose end is not seen where there are too few columns.
+  /// Draws in place of what is there: lines that end with a newline, each one row. Rows
+  /// are cut off at the last column.
   void draw(const std::string& text);
   Awakening wait(int stop, TimePoint until, int news = -1) {
     return wait_for_key(keys_, stop, until, news);
@@ -52,7 +54,7 @@ class Screen {
   std::ostream& out_;
   const int terminal_;
   int keys_;
-  std::optional<termios> before_;  ///< none: there are no keys
+  std::optional<termios> before_;  ///< no value means there are no keys
 };
 
 }  // namespace pareto::client

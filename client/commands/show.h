@@ -11,7 +11,7 @@
 
 namespace pareto::client {
 
-/// For stdout: colour and width of a terminal, neither elsewhere.
+/// Returns the style for stdout: colour and width if it is a terminal, neither elsewhere.
 ReportStyle style_of(const Context& context);
 
 /// Prints with the writer of that name ("table", "json", "csv").

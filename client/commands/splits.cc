@@ -36,14 +36,15 @@ std::string boundary_text(const Graph& graph, const SplitPoint& point) {
   return join(parts, ", ");
 }
 
-/// "12.3 M", of operations or parameters.
+/// Returns "12.3 M", of operations or parameters.
 std::string count_text(double count) {
   const char* unit = count >= 1e9 ? "G" : count >= 1e6 ? "M" : count >= 1e3 ? "K" : "";
   const double scale = count >= 1e9 ? 1e9 : count >= 1e6 ? 1e6 : count >= 1e3 ? 1e3 : 1;
   return fmt::format("{:.3g}{}{}", count / scale, *unit != '\0' ? " " : "", unit);
 }
 
-/// What the operators before each position take here, in ms, on one thread of the plain engine; at the end the whole model.
+/// Returns what the operators before each position take here, in ms, on one thread of the plain
+/// engine; at the end the whole model.
 Expected<std::map<std::int64_t, double>> times_before(const Model& model, std::int64_t batch) {
   const auto operators = static_cast<std::int64_t>(model.graph().operators.size());
   PARETO_ASSIGN(const plan::Shard shard, model::emit_shard(model, 0, operators));
@@ -215,7 +216,7 @@ class SplitsCommand final : public Command {
   std::int64_t batch_ = 1;
   bool all_ = false;
   bool time_ = false;
-  std::map<std::int64_t, double> before_ms_;  ///< by position, where times are wanted
+  std::map<std::int64_t, double> before_ms_;  ///< times by position, if they are asked for
   bool json_ = false;
 };
 

@@ -20,7 +20,7 @@ struct StoreFlags {
   /// Opens a file that is there already, for commands that only look.
   Expected<std::unique_ptr<results::ResultStore>> open_existing(const Context& context) const;
   std::filesystem::path file(const Context& context) const;
-  /// " --store FILE", or "" for the default: to be put behind a command that is proposed.
+  /// Returns " --store FILE", or "" for the default: to be put behind a command that is proposed.
   std::string hint() const;
 };
 

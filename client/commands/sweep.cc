@@ -37,7 +37,7 @@
 namespace pareto::client {
 namespace {
 
-// All that may stand beside --resume: a run has kept its other flags.
+// All that may stand next to --resume: a run has kept its other flags.
 constexpr std::array<std::string_view, 13> kBesideResume{"--resume",
                                                          "--store",
                                                          "--devices",
@@ -160,13 +160,14 @@ class SweepCommand final : public Command {
     return with_context(store->check_tag(tag_), "--name {}", tag_);
   }
 
-  /// Before minutes of measuring.
+  /// Checks the report's file before minutes of measuring.
   Expected<> check_report() {
     const std::string& report = flags_.report();
     return report.empty() || report == "none" ? Expected<>() : check_writable("--report", report);
   }
 
-  /// "908 plans, adaptive: measured are those that by predictions may be on the front, for 5 min at most".
+  /// Returns "908 plans, adaptive: measured are those that by predictions may be on the front, for
+  /// 5 min at most".
   std::string describe(const results::RunRecord& run) const {
     const sweep::SweepOptions& options = flags_.what().options;
     if (!options.adaptive) {
@@ -218,7 +219,8 @@ class SweepCommand final : public Command {
     return bytes;
   }
 
-  /// Of stages that so many devices and split points allow, beyond one.
+  /// Returns every number of stages, beyond one, that this number of devices and split points
+  /// allows.
   static std::vector<int> every_number(std::size_t devices, std::size_t points) {
     std::vector<int> numbers;
     const std::size_t most = std::min(devices, points + 1);
@@ -228,7 +230,8 @@ class SweepCommand final : public Command {
     return numbers.empty() ? std::vector<int>{1} : numbers;
   }
 
-  /// Before the devices are connected: in the network of whoever asks, not in one that is emulated.
+  /// Starts the metrics server before the devices are connected: in the network of the caller, not
+  /// in one that is emulated.
   Expected<> serve_metrics(Context& context) {
     PARETO_ASSIGN(metrics_server_,
                   metrics_.serve(context, [this] { return progress_metrics_.collect(); }));
@@ -280,7 +283,7 @@ class SweepCommand final : public Command {
     PARETO_TRY(serve_metrics(context));
     PARETO_ASSIGN(cluster::Cluster cluster, flags_.connect(context));
     PARETO_TRY(sweep::continue_run(model, cluster, flags_.options(), run));
-    // What was said anew holds for whoever goes on after this one, too.
+    // What was said again holds when the run is resumed again, too.
     run.options_json = to_json(flags_.what());
     run.finished.clear();
     PARETO_TRY(store->update_run(run));
@@ -291,7 +294,7 @@ class SweepCommand final : public Command {
     return measure(context, model, cluster, run, *store);
   }
 
-  /// For as long as the run is measured here.
+  /// Takes the lock of the run for as long as it is measured here.
   Expected<results::RunLock> take(const Context& context, const std::string& run_id) const {
     PARETO_ASSIGN(auto lock, results::RunLock::try_take(store_.file(context), run_id));
     if (lock) return *std::move(lock);

@@ -21,9 +21,11 @@ struct Context;
 class SweepFlags {
  public:
   void add_to(CLI::App& app);
-  /// Checks all of them and reads the files that they name. Fails: kNotFound and kInvalidArgument naming the flag, and as files do.
+  /// Checks all of them and reads the files that they name. Fails: kNotFound and kInvalidArgument
+  /// naming the flag, and as files do.
   Expected<> read();
-  /// Those of a run that goes on, in place of its own flags only where its devices are now and what a request may take, as it was said.
+  /// Takes the flags of a run that goes on. Its own flags replace only where its devices are now
+  /// and what a request may take, as it was said.
   Expected<> take(const KeptFlags& kept);
 
   /// Keeps the powers of devices that the inventory names. The page makes energy of them and times.
@@ -32,17 +34,18 @@ class SweepFlags {
   /// ModelFlags::open() and batches_for().
   Expected<model::Model> open_model(Context& context);
 
-  /// What was read.
+  /// Returns everything that the flags said.
   sweep::SweepOptions& options() { return what_.options; }
   const KeptFlags& what() const { return what_; }
-  /// The report's file, or "none"; empty: the default.
+  /// Returns the report's file, or "none"; empty: the default.
   std::string& report() { return what_.report; }
   /// If no devices were named, takes those of the environment. Not for a run that goes on where it
   /// began.
   void settle(const Context& context) { what_.devices.settle(context); }
-  /// Whether a sweep of so many trials is adaptive, by the flags.
+  /// Whether a sweep of this number of trials is adaptive, by the flags.
   bool is_adaptive(std::size_t trials) const;
-  /// The devices, and where a condition of the network is asked for, that between them. Before any thread is started in their network.
+  /// Connects to the devices, and if a condition of the network is asked for, that between them.
+  /// Before any thread is started in their network.
   Expected<cluster::Cluster> connect(const Context& context) const;
   /// Whether one was given here.
   bool gives_budget() const { return budget_.has_value(); }

@@ -16,19 +16,19 @@ namespace pareto::client {
 /// Threads: begin() and show() from the sweep's, collect() from any.
 class SweepMetrics {
  public:
-  /// Before the first show(), and again where predicting came first.
+  /// Begins before the first show(), and again if predicting came first.
   void begin(const results::RunRecord& run);
-  /// So much is done of what comes before anything is measured.
+  /// Records how much is done of what comes before anything is measured.
   void predict(std::size_t done, std::size_t total);
   void show(const sweep::SweepProgress& progress);
-  /// Of the process alone before begin().
+  /// Collects the families; before begin() those of the process only.
   metrics::Families collect() const;
 
  private:
   mutable std::mutex mutex_;
   metrics::Labels run_;                     ///< empty: it has not begun
-  std::map<std::string, bool> conditions_;  ///< of its trials; whether one is in hand
-  std::optional<double> predicted_;         ///< 0 to 1; none: nothing has to be
+  std::map<std::string, bool> conditions_;  ///< conditions of its trials; whether one is in hand
+  std::optional<double> predicted_;         ///< 0 to 1; no value means nothing has to be predicted
   sweep::SweepProgress progress_;
 };
 

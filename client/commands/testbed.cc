@@ -162,7 +162,7 @@ class TestbedCommand final : public Command {
   Expected<int> hold(Context& context) const {
     // The terminal may go; the test bed stays.
     static_cast<void>(::signal(SIGHUP, SIG_IGN));
-    // Whoever wanted to know that it is up may have gone: then it ends in order.
+    // The reader that wanted to know that it is up may have gone: then it ends in order.
     static_cast<void>(::signal(SIGPIPE, SIG_IGN));
     PARETO_ASSIGN(const cluster::ChosenTestbed chosen, cluster::find_testbed(what_));
     if (chosen.running) {
@@ -183,7 +183,7 @@ class TestbedCommand final : public Command {
     return kExitDone;
   }
 
-  /// A network that cannot be had is told before anybody measures on it.
+  /// Checks the links: a network that cannot be had is reported before anybody measures on it.
   static Expected<> judge_links(const netem::Testbed& bed, const cluster::Cluster& cluster) {
     const bool shaped = std::ranges::any_of(bed.links, [](const netem::TestbedLink& link) {
       return link.network != cluster::Network::kNone;

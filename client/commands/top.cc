@@ -23,7 +23,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// What paretod listens on unless it is told otherwise, on this machine.
+/// The address that paretod listens on by default, on this machine.
 constexpr const char* kOwnDaemon = "127.0.0.1:7070";
 constexpr milliseconds kShortest{100};
 constexpr std::chrono::hours kLongest{1};
@@ -100,7 +100,7 @@ class TopCommand final : public Command {
     return {};
   }
 
-  /// What a device is waited for.
+  /// Returns how long a device is waited for.
   milliseconds patience() const {
     return std::clamp(std::chrono::ceil<milliseconds>(interval_), milliseconds(1000),
                       milliseconds(5000));
@@ -116,7 +116,8 @@ class TopCommand final : public Command {
                        kTopOrders.at(static_cast<std::size_t>(style_.order)));
   }
 
-  /// Intervals one below the other, until as many as were asked for or a stop. Whether anybody answered last.
+  /// Intervals one below the other, until as many as were asked for or a stop. Whether anybody
+  /// answered last.
   bool print(Context& context, Watcher& watcher) {
     const int wanted = once_ ? 1 : count_;
     std::vector<DeviceReading> before = watcher.read(patience());
@@ -140,7 +141,8 @@ class TopCommand final : public Command {
     return any_answered(before);
   }
 
-  /// On the whole terminal, until as many intervals as were asked for, a key or a stop. Whether anybody answered last.
+  /// Watches on the whole terminal, until as many intervals as were asked for, a key or a stop.
+  /// Returns whether anybody answered last.
   Expected<bool> watch(Context& context, Watcher& watcher) {
     BackgroundReading reading([&] { return watcher.read(patience()); });
     std::vector<DeviceReading> last;

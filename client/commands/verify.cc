@@ -73,7 +73,8 @@ class VerifyCommand final : public Command {
     PARETO_ASSIGN(const auto plain, rows_of(context, model, options));
     std::vector<VerifyRow> fast;
     if (runner_.engine != kPlain) {
-      // The error of other engines does not depend on the position in a way that every one would show: an even sample is stated.
+      // The error of other engines does not depend on the position in a way that every one would
+      // show: an even sample is stated.
       options.runner.engine = runner_.engine;
       PARETO_ASSIGN(options.runner.precision, runtime::parse_precision(runner_.precision));
       PARETO_ASSIGN(const double max_error, runner_.max_error_share());

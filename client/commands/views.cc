@@ -25,7 +25,7 @@ std::vector<std::string> writer_names() {
   return names;
 }
 
-/// What they share: a store, and a run of it.
+/// The part that all views share: a store, and a run of it.
 class View : public Command {
  public:
   void add_options(CLI::App& app) override {

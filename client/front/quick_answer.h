@@ -12,7 +12,7 @@
 namespace pareto::client {
 
 /// Returns what the whole program would print for arguments that ask for such a thing and for
-/// nothing else; none: it has to be asked.
+/// nothing else; no value if it has to be asked.
 std::optional<std::string> quick_answer(const std::vector<std::string>& arguments, int columns);
 std::optional<std::string> quick_answer(const std::vector<std::string>& arguments, int columns,
                                         const Usage& usage);

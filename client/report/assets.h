@@ -1,4 +1,5 @@
-// The files of client/report/assets and the chart library, embedded at build time (client/report/assets/CMakeLists.txt).
+// The files of client/report/assets and the chart library, embedded at build time
+// (client/report/assets/CMakeLists.txt).
 #pragma once
 
 #include <string_view>
@@ -7,7 +8,7 @@ namespace pareto::client {
 
 std::string_view report_html();  ///< the template, with {{names}} to be filled
 std::string_view report_css();
-std::string_view report_scripts();  ///< of the page, in the order that they need
+std::string_view report_scripts();  ///< scripts of the page, in the order that they need
 std::string_view report_echarts();  ///< Apache-2.0; its licence stands at its head
 
 }  // namespace pareto::client

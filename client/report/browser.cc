@@ -21,7 +21,8 @@ namespace {
 constexpr const char* kNames[] = {"chromium", "chromium-browser", "google-chrome-stable",
                                   "google-chrome"};
 constexpr std::size_t kLastWords = 600;
-/// For processes that were killed to be gone. Where nobody reaps orphans (a container without an init) they never are.
+/// The time for processes that were killed to be gone. Where nobody reaps orphans (a container
+/// without an init) they never are.
 constexpr std::chrono::seconds kGroupPatience{2};
 constexpr std::chrono::milliseconds kGroupInterval{5};
 
@@ -41,7 +42,7 @@ std::vector<std::string> environment_with(const std::filesystem::path& home) {
   return result;
 }
 
-/// Its process, in a group of its own. Fails: kNotFound (no such program), as errno says.
+/// Starts the process, in a group of its own. Fails: kNotFound (no such program), as errno says.
 Expected<pid_t> start(const std::string& program, std::vector<std::string> arguments,
                       const std::filesystem::path& folder) {
   arguments.insert(arguments.begin(), program);
@@ -92,7 +93,7 @@ Expected<> wait_for_end(pid_t pid, const Browser& browser) {
               browser.patience.count());
 }
 
-/// Ends whoever of its group is still there; its wait status.
+/// Ends all processes of its group that are left; returns its wait status.
 int end_group(pid_t pid) {
   ::kill(-pid, SIGKILL);
   int status = 0;
@@ -106,7 +107,8 @@ int end_group(pid_t pid) {
   return status;
 }
 
-/// Its exit code, or 128 + the signal that ended it; its group is ended then. Fails: as wait_for_end does.
+/// Waits for the process and returns its exit code, or 128 + the signal that ended it; its group is
+/// ended then. Fails: as wait_for_end does.
 Expected<int> wait_for(pid_t pid, const Browser& browser) {
   const auto ended = wait_for_end(pid, browser);
   const int status = end_group(pid);

@@ -20,7 +20,7 @@ double microseconds(Nanoseconds duration) {
   return std::chrono::duration<double, std::micro>(duration).count();
 }
 
-/// To the nanosecond, so that numbers stay short.
+/// Rounds to the nanosecond, so that numbers stay short.
 double rounded(double us) { return std::round(us * 1e3) / 1e3; }
 
 struct Span {
@@ -54,7 +54,8 @@ class Events {
                        {"dur", rounded(std::max(span.duration, 0.0))},
                        {"args", std::move(args)}});
   }
-  /// phase: "s" begins at the event that starts here, "t" passes it, "f" ends there.
+  /// Draws an arrow. `phase`: "s" begins at the event that starts here, "t" passes it, "f" ends
+  /// there.
   void arrow(const char* phase, Track track, double at, std::uint64_t request) {
     Json event{{"name", "request"},    {"cat", "request"},    {"ph", phase},      {"id", request},
                {"pid", track.process}, {"tid", track.thread}, {"ts", rounded(at)}};
@@ -82,7 +83,7 @@ class Thread {
     events.name_thread(track, name);
   }
   Track track() const { return track_; }
-  /// Where something that began at `start` at the earliest stands.
+  /// Places something that began at `start` at the earliest.
   Span place(double start, Nanoseconds duration) {
     const Span span{std::max(start, busy_until_), microseconds(duration)};
     busy_until_ = span.end();
@@ -94,7 +95,7 @@ class Thread {
   double busy_until_ = -std::numeric_limits<double>::infinity();
 };
 
-/// As many rows as things go on at once.
+/// Rows of the drawing, as many as things go on at once.
 class Rows {
  public:
   Rows(Events& events, Track first, std::string name)
@@ -174,7 +175,8 @@ class Picture {
  private:
   static constexpr int kCoordinator = 0;
 
-  /// The device's time as ours. Points that uptimes make large are subtracted before they lose their last digits.
+  /// Returns the device's time as ours. Points that uptimes make large are subtracted before they
+  /// lose their last digits.
   double ours(const std::string& device, Nanoseconds time) const {
     return microseconds(time - trace_.load.began.time_since_epoch()) -
            microseconds(trace_.clocks.at(device).offset);

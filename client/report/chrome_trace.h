@@ -1,11 +1,14 @@
-// A traced pipeline as a picture for Perfetto (ui.perfetto.dev) and chrome://tracing: the trace event format, JSON.
+// A traced pipeline as a picture for Perfetto (ui.perfetto.dev) and chrome://tracing: the trace
+// event format, JSON.
 //
 //   coordinator   source, sink, request (from sent to completed)
 //   each device   of each stage: receive, compute, send, queue
-//   links         of each link: wire (from the end of encode to the last byte read: what waits for its reader counts)
+//   links         of each link: wire (from the end of encode to the last byte read: what waits for
+//                 its reader counts)
 //
-// All on the coordinator's clock, 0 = when the load began. Events of a device are as exact as its clock offset: `otherData.clocks` has
-// offset and error of each. What a thread does one after the other never overlaps; what may (requests, queues, wires) takes a row more.
+// All on the coordinator's clock, 0 = when the load began. Events of a device are as exact as its
+// clock offset: `otherData.clocks` has offset and error of each. What a thread does one after the
+// other never overlaps; what may (requests, queues, wires) takes a row more.
 #pragma once
 
 #include <string>
@@ -14,11 +17,12 @@
 
 namespace pareto::client {
 
-/// Complete events ("X", microseconds): receive, decode, queue, compute, encode, send and wire, each with `args.request`; `cpu_us` of
-/// receive counts decode, that of send counts encode. A timeline tells encode and send of the message before it, so that those of the
-/// last request and its wires behind the first stage are not there. Where they stand follows from what came before on their thread:
-/// they may have begun a thread's waking later. Arrows follow a request through the pipeline.
-/// Requires what trace_pipeline() promises.
+/// Returns the complete events ("X", microseconds): receive, decode, queue, compute, encode, send
+/// and wire, each with `args.request`; `cpu_us` of receive counts decode, that of send counts
+/// encode. A timeline tells encode and send of the message before it, so that those of the last
+/// request and its wires behind the first stage are not there. Where they stand follows from what
+/// came before on their thread: they may have begun a thread's waking later. Arrows follow a
+/// request through the pipeline. Requires what trace_pipeline() promises.
 std::string chrome_trace(const load::PipelineTrace& trace);
 
 }  // namespace pareto::client

@@ -13,13 +13,14 @@ namespace {
 /// A machine that was this much faster or slower is worth a word.
 constexpr double kMachineWord = 0.005;
 
-/// Of so many plans, each with two intervals whose worse end is beyond 1 by chance in up to one of forty, one is expected to.
+/// The number of plans from which chance is likely to show. Each plan has two intervals whose worse
+/// end is beyond 1 by chance in up to one of forty, so among this many one is expected.
 constexpr std::size_t kManyPlans = 10;
 
-/// "2 %", "0.5 %".
+/// Returns "2 %", "0.5 %".
 std::string percent(double share) { return fmt::format("{:g} %", share * 100); }
 
-/// "0.931 [0.88, 0.98]"; of the ratio alone where nothing is known of its error.
+/// Returns "0.931 [0.88, 0.98]"; of the ratio alone where nothing is known of its error.
 std::string ratio_text(const statistics::Ratio& ratio) {
   if (!ratio.ci975) return fmt::format("{:.3f}", ratio.value);
   return fmt::format("{:.3f} [{:.3f}, {:.3f}]", ratio.value, ratio.ci975->low, ratio.ci975->high);
@@ -120,7 +121,7 @@ std::string ratio_note(const statistics::RunDiff& diff) {
          "; of a plan of an adaptive sweep, the ratio of its figures.\n";
 }
 
-/// What the reader of the table has to know of its intervals.
+/// Returns what the reader of the table has to know of its intervals.
 std::string note_of(const statistics::RunDiff& diff) {
   if (diff.plans.empty()) return "";
   std::string note =

@@ -8,20 +8,21 @@
 
 namespace pareto::client {
 
-/// Who was compared: two runs, or two plans of one (then both are the same run).
+/// The two sides that were compared: two runs, or two plans of one (then both are the same run).
 struct DiffSides {
   const results::RunRecord& a;
   const results::RunRecord& b;
 };
 
-/// "36 plans: 1 regressed by more than 2 %, 30 can't tell, 5 the same; 2 only in A".
+/// Returns "36 plans: 1 regressed by more than 2 %, 30 can't tell, 5 the same; 2 only in A".
 std::string summary_of(const statistics::RunDiff& diff);
 
-/// Who is A and who is B, what else is different, a row a plan in the order of the diff, plans of one side, and the summary.
+/// Writes the two sides A and B, what else is different, a row for each plan in the order of the
+/// diff, plans of one side, and the summary.
 std::string write_diff_table(const DiffSides& sides, const statistics::RunDiff& diff,
                              const ReportStyle& style);
 
-/// One document; its schema: tests/golden/diff.schema.json.
+/// Writes one document; its schema: tests/golden/diff.schema.json.
 std::string write_diff_json(const DiffSides& sides, const statistics::RunDiff& diff);
 
 }  // namespace pareto::client

@@ -7,7 +7,7 @@
 namespace pareto::client {
 namespace {
 
-/// As it may stand in a URL; slashes stay, in a path.
+/// Returns the text as it may stand in a URL; slashes stay, in a path.
 std::string url_encoded(std::string_view text) {
   std::string result;
   for (const char c : text) {
@@ -18,7 +18,7 @@ std::string url_encoded(std::string_view text) {
   return result;
 }
 
-/// The batch and condition asked for, or the run's first that were measured.
+/// Returns the batch and condition asked for, or the run's first that were measured.
 Expected<PictureOptions> chosen_of(const results::RunRecord& run, PictureOptions options) {
   std::vector<std::string> there;
   for (const results::NetworkBest& at : results::best_by_network(run)) {
@@ -39,7 +39,7 @@ Expected<PictureOptions> chosen_of(const results::RunRecord& run, PictureOptions
               fmt::join(asked, " and "), fmt::join(there, ", "));
 }
 
-/// The chart's drawing out of the page's elements; beyond the chart come the legend's.
+/// Takes the chart's drawing out of the page's elements; beyond the chart come the legend's.
 Expected<std::string> drawing_of(const std::string& page) {
   const std::size_t chart = page.find("id=\"chart\"");
   const std::size_t begin = chart == std::string::npos ? chart : page.find("<svg", chart);

@@ -1,4 +1,5 @@
-// The front of one batch and network of a run as a picture for papers and slides: the report's own chart, drawn by a browser.
+// The front of one batch and network of a run as a picture for papers and slides: the report's own
+// chart, drawn by a browser.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +27,8 @@ struct PictureOptions {
   bool dark = false;
 };
 
-/// The bytes of the file. Fails: kNotFound (nothing was measured under that condition or at that batch, with those that there are), as
-/// run_browser does.
+/// Returns the bytes of the file. Fails: kNotFound (nothing was measured under that condition or at
+/// that batch, with those that there are), as run_browser does.
 Expected<std::string> front_picture(const results::RunRecord& run, const PictureOptions& options,
                                     PictureFormat format, const Browser& browser);
 

@@ -23,7 +23,7 @@ std::string html_escaped(std::string_view text) {
   return replaced(replaced(replaced(text, "&", "&amp;"), "<", "&lt;"), "\"", "&quot;");
 }
 
-/// Every {{name}} of the template replaced once: what is put in is not looked at again.
+/// Returns every {{name}} of the template replaced once: what is put in is not looked at again.
 Expected<std::string> filled(std::string_view page,
                              const std::map<std::string_view, std::string_view>& values) {
   std::string result;

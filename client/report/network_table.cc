@@ -15,7 +15,7 @@
 namespace pareto::client {
 namespace {
 
-/// "100", or "9.89 / 39.9" where the way back has another rate: forward, then backward.
+/// Returns "100", or "9.89 / 39.9" where the way back has another rate: forward, then backward.
 std::string rate_of(const results::NetworkFigures& network) {
   const auto rate = [](double value) {
     const int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
@@ -41,7 +41,7 @@ class Names {
   explicit Names(const results::RunRecord& run) {
     for (const results::TrialRecord& trial : run.trials) links_.insert(link_of(trial));
   }
-  /// The link is part of a plan's name where there are several.
+  /// Returns the name of a plan. The link is part of a plan's name where there are several.
   std::string operator()(const results::TrialRecord& trial) const {
     return links_.size() > 1 ? plan_name(trial) + ", " + link_of(trial) : plan_name(trial);
   }

@@ -8,8 +8,9 @@
 
 namespace pareto::client {
 
-/// A block a batch, one row a condition: what was measured of the network, and the best split by latency and by throughput, beside
-/// the best plan with one device. Empty for a run of one condition.
+/// Writes a block a batch, one row a condition: what was measured of the network, and the best
+/// split by latency and by throughput, next to the best plan with one device. Empty for a run of
+/// one condition.
 std::string write_network_table(const results::RunRecord& run, const ReportStyle& style);
 
 }  // namespace pareto::client

@@ -8,8 +8,8 @@
 
 namespace pareto::client {
 
-/// Returns the page that the writer "html" makes. `other` is a run that the page lays over this one;
-/// null means none. Fails: kInternal.
+/// Returns the page that the writer "html" makes. `other` is a run that the page lays over this
+/// one; null means none. Fails: kInternal.
 Expected<std::string> report_page(const results::RunRecord& run, const results::RunRecord* other);
 
 }  // namespace pareto::client

@@ -47,13 +47,13 @@ bool is_whole(const results::TrialRound& round, std::size_t stages) {
          });
 }
 
-/// Where a request stands among the samples.
+/// The place of a request among the samples.
 struct Place {
   const results::TrialRound* round = nullptr;
   std::size_t request = 0;
 };
 
-/// The request that took nearest to `latency_ms`; none where no round is whole.
+/// Returns the request that took nearest to `latency_ms`; none where no round is whole.
 Place nearest(const results::TrialRecord& trial, double latency_ms) {
   Place best;
   double least = 0;
@@ -69,7 +69,8 @@ Place nearest(const results::TrialRecord& trial, double latency_ms) {
   return best;
 }
 
-/// Half the smallest round trip of link `i`: what its figure has beside the median of receiving.
+/// Returns half the smallest round trip of link `i`: what its figure has next to the median of
+/// receiving.
 double half_round_trip_ms(const results::TrialRecord& trial, std::size_t i) {
   double receive_ms = 0;
   if (i < trial.stages.size()) {
@@ -98,7 +99,7 @@ Json steps_of(const results::TrialRecord& trial, const Place& place) {
   return steps;
 }
 
-/// Null where no request was kept whole.
+/// Returns the requests; null if no request was kept whole.
 Json requests_json(const results::TrialRecord& trial) {
   if (trial.links.size() != trial.stages.size() + 1) return {};
   Json requests;

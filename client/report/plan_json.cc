@@ -39,7 +39,8 @@ Json with_plan(const plan::Plan& plan, Json row) {
   return json;
 }
 
-/// Its best latency, and its best throughput; and as it is beaten or not at those windows that are best for it.
+/// Returns its best latency and its best throughput, and whether it is beaten at the windows that
+/// are best for it.
 Json json_of(const PlanReport& report, const planning::Candidate& candidate) {
   const Evaluation& of = candidate.evaluation;
   Json row = json_of(report, planning::at_window(of, 1), of);

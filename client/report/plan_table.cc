@@ -31,7 +31,8 @@ constexpr const char* kJitter =
     "when they were profiled. ms at W is a mean: where a few requests took long, the median is "
     "less";
 
-/// "Media: wifi (pi-1, pi-2), lte (pi-3 alone)"; nothing where there are none. A misspelt one is seen by who is missing.
+/// Returns "Media: wifi (pi-1, pi-2), lte (pi-3 alone)"; nothing where there are none. A misspelt
+/// one is seen by who is missing.
 std::string media_line(const std::vector<SharedMedium>& media) {
   std::vector<std::string> words;
   for (const SharedMedium& medium : media) {

@@ -7,17 +7,18 @@
 
 namespace pareto::client {
 
-/// "all on pi-1", or of replicas "all on pi-1 and pi-2 in turns".
+/// Returns "all on pi-1", or of replicas "all on pi-1 and pi-2 in turns".
 std::string all_on(const plan::Plan& plan);
-/// "after:features.7", or as all_on(); the name of a plan that was handed over as a file.
+/// Returns "after:features.7", or as all_on(); the name of a plan that was handed over as a file.
 std::string plan_name(const results::TrialRecord& trial);
-/// "tcp"; "tcp int8" where a codec is used, "tcp lz4 (auto)" where it was chosen; "tcp by 2" where a batch travels in twos.
+/// Returns "tcp"; "tcp int8" where a codec is used, "tcp lz4 (auto)" where it was chosen; "tcp by
+/// 2" where a batch travels in twos.
 std::string link_of(const results::TrialRecord& trial);
-/// "tcp, batch 8" or, under a condition, "tcp, batch 8, wifi".
+/// Returns "tcp, batch 8" or, under a condition, "tcp, batch 8, wifi".
 std::string setting_of(const results::TrialRecord& trial);
-/// Four significant digits: "8.914", "165.3", "1204".
+/// Returns four significant digits: "8.914", "165.3", "1204".
 std::string format_figure(double value);
-/// "[8.87, 8.95]".
+/// Returns "[8.87, 8.95]".
 std::string format_interval(const results::Interval& interval);
 /// Returns what computing and transfer leave of a latency; "-" if their medians exceed it.
 std::string rest_text(const results::TimeSplit& split);

@@ -24,7 +24,7 @@ Json segments_of(const ProfileReport& report, const ProfiledSettings& run, std::
   return segments;
 }
 
-/// The profile as it is kept, and what follows from it.
+/// Returns the profile as it is kept, and what follows from it.
 Json device_of(const ProfileReport& report, const ProfiledSettings& run, std::size_t device) {
   Json json = Json::parse(plan::to_json(run.devices[device]));
   json["segments"] = segments_of(report, run, device);

@@ -27,7 +27,7 @@ std::string bytes_text(std::int64_t bytes) {
   return format_bytes(static_cast<std::uint64_t>(bytes));
 }
 
-/// Of messages that follow each other.
+/// Returns the rate of messages that follow each other.
 std::string rate_text(const transport::ProbePoint& point) {
   if (point.interval.count() <= 0) return "";
   return format_figure(static_cast<double>(point.bytes) / to_seconds(point.interval) / 1e6);
@@ -78,7 +78,7 @@ class SettingsTables {
                        run_.measured_now ? "" : " (--fresh measures it again)");
   }
 
-  /// Those of every device behind `columns`, the first of them with its name.
+  /// Returns the columns of every device behind `columns`, the first of them with its name.
   std::vector<TextColumn> with_devices(std::vector<TextColumn> columns,
                                        const std::vector<TextColumn>& of_each) const {
     for (const plan::DeviceProfile& device : run_.devices) {
@@ -91,7 +91,7 @@ class SettingsTables {
     return columns;
   }
 
-  /// Where there is room for such a stage.
+  /// Returns the time if there is room for such a stage.
   std::string time_of(std::size_t device, int begin, int end) const {
     const planning::DeviceCosts& costs = run_.inputs.devices[device];
     if (!planning::has_room(run_.inputs, costs, begin, end)) return "no room";
@@ -103,7 +103,7 @@ class SettingsTables {
     return bytes_text(planning::stage_memory_bytes(run_.inputs.devices[device], begin, end));
   }
 
-  /// What each side of each cut takes on each device.
+  /// Returns the table of what each side of each cut takes on each device.
   TextTable cuts() const {
     TextTable table(
         with_devices({{"cut"}, {"output", Align::kRight}}, {{"ms before", Align::kRight},

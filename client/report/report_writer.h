@@ -1,5 +1,5 @@
-// A stored run as something to look at. A plug: one file that implements ReportWriter, its factory in writers.h, one line in
-// builtin_writers.cc.
+// A stored run as something to look at. A plug: one file that implements ReportWriter, its factory
+// in writers.h, one line in builtin_writers.cc.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace pareto::client {
 
-/// What the place it is shown at can do.
+/// Abilities of the place at which a report is shown.
 struct ReportStyle {
   bool colour = false;  ///< a terminal's escape sequences
   int width = 0;        ///< columns of a terminal; 0 = no limit
@@ -24,7 +24,8 @@ class ReportWriter {
   virtual ~ReportWriter() = default;
   virtual std::string_view name() const = 0;  ///< "table", "json", "csv", "html": `export --format`
   virtual std::string_view summary() const = 0;  ///< half a line for help texts
-  /// The whole text. The run may be unfinished, and hold trials that failed or were not measured.
+  /// Returns the whole text. The run may be unfinished, and hold trials that failed or were not
+  /// measured.
   virtual Expected<std::string> write(const results::RunRecord& run,
                                       const ReportStyle& style) const = 0;
 };

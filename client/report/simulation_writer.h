@@ -13,15 +13,15 @@ namespace pareto::client {
 /// `name`: of the scenario. Pipelines, with where their time goes; then devices and media.
 std::string write_simulation_table(const std::string& name, const simulation::Outcome& outcome,
                                    const ReportStyle& style);
-/// One document; its schema: tests/golden/simulation.schema.json.
+/// Writes one document; its schema: tests/golden/simulation.schema.json.
 std::string write_simulation_json(const std::string& name, const simulation::Scenario& scenario,
                                   const simulation::Outcome& outcome);
 
-/// A run's trials, measured and simulated beside each other, and how far apart they are.
+/// Writes a run's trials, measured and simulated next to each other, and how far apart they are.
 std::string write_simulated_run_table(const results::RunRecord& run,
                                       const std::vector<replay::SimulatedTrial>& trials,
                                       const ReportStyle& style);
-/// One document; its schema: tests/golden/simulated_run.schema.json.
+/// Writes one document; its schema: tests/golden/simulated_run.schema.json.
 std::string write_simulated_run_json(const results::RunRecord& run,
                                      const replay::RunSimulationOptions& options,
                                      const std::vector<replay::SimulatedTrial>& trials);

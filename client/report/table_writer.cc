@@ -50,7 +50,8 @@ TextTable figures_table(const std::string& first_title) {
                     {"p(front)", Align::kRight, 2}});
 }
 
-/// "588 KiB", or "588 KiB > 147 KiB" where a codec made it smaller; of several cuts each: "588 KiB + 98 KiB".
+/// Returns "588 KiB", or "588 KiB > 147 KiB" where a codec made it smaller; of several cuts each:
+/// "588 KiB + 98 KiB".
 std::string boundary_of(const results::TrialRecord& trial) {
   if (!trial.split) return "-";
   std::vector<std::string> crossing;
@@ -65,7 +66,7 @@ std::string boundary_of(const results::TrialRecord& trial) {
   return text;
 }
 
-/// "prepacked bf16, onednn fp32": what runs each stage, once if all are alike.
+/// Returns "prepacked bf16, onednn fp32": what runs each stage, once if all are alike.
 std::string engines_of(const results::TrialRecord& trial) {
   std::vector<std::string> engines;
   for (const results::StageFigures& stage : trial.stages) {
@@ -104,7 +105,8 @@ std::string group_name(std::int64_t batch, const std::string& condition, bool se
   return name;
 }
 
-/// The front in order of latency; then everything in the order of the run, what is on the front marked.
+/// Writes the front in order of latency; then everything in the order of the run, what is on the
+/// front marked.
 std::string write_group(const std::string& name, const Trials& trials, const ReportStyle& style) {
   Trials front;
   std::ranges::copy_if(trials, std::back_inserter(front),
@@ -284,7 +286,7 @@ std::string write_prediction_errors(const results::RunRecord& run, const ReportS
          table.render(style) + misled + "\n";
 }
 
-/// Where it went; nothing of runs of versions that did not keep it.
+/// Writes where the time went; nothing of runs of versions that did not keep it.
 std::string write_time(const results::RunRecord& run) {
   const results::TimeSpent spent = results::time_spent(run);
   if (spent.total_s <= 0) return {};
@@ -314,7 +316,7 @@ std::string write_time(const results::RunRecord& run) {
   return text + "\n";
 }
 
-/// A line for each device that did not compute every stage in the precision asked for.
+/// Writes a line for each device that did not compute every stage in the precision asked for.
 std::string write_precisions(const results::RunRecord& run, const ReportStyle& style) {
   struct Found {
     std::size_t stages = 0;
@@ -343,7 +345,7 @@ std::string write_precisions(const results::RunRecord& run, const ReportStyle& s
   return text;
 }
 
-/// A line for each thing that made figures vary.
+/// Writes a line for each thing that made figures vary.
 std::string write_disturbances(const results::RunRecord& run, const ReportStyle& style) {
   std::string text;
   for (const results::Disturbance& one : results::disturbances(run)) {

@@ -13,7 +13,7 @@ constexpr std::size_t kNarrowest = 12;
 
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
-/// The first `width` code points; an ellipsis stands for the rest.
+/// Returns the first `width` code points; an ellipsis stands for the rest.
 std::string shortened(const std::string& text, std::size_t width) {
   if (display_width(text) <= width) return text;
   std::size_t end = 0;

@@ -17,24 +17,27 @@ enum class RowStyle { kPlain, kStrong, kFaint, kWarning, kBad };
 struct TextColumn {
   std::string title;
   Align align = Align::kLeft;
-  /// Where the table is too wide, all columns with the highest number go together, then those with
-  /// the next; 0 = always shown. What says nothing without another column has its number, or a
-  /// higher one.
+  /// The number of the group in which a column is left out. If the table is too wide, all columns
+  /// with the highest number go together, then those with the next; 0 = always shown. What says
+  /// nothing without another column has its number, or a higher one.
   int dispensable = 0;
-  /// What it is called in the line that names columns which were left out; empty: by its title.
+  /// Name in the line that lists columns which were left out; empty: the title.
   std::string name{};
-  /// The column that it says nothing beside where both have the same in every row: it goes first then.
+  /// The column that it says nothing next to where both have the same in every row: it goes first
+  /// then.
   std::optional<std::size_t> may_repeat{};
-  /// Whether it says nothing where all rows have the same: it goes next, and a line says what it has.
+  /// Whether it says nothing where all rows have the same: it goes next, and a line says what it
+  /// has.
   bool may_be_alike = false;
 };
 
-/// Rows of cells, rendered at once. Text that still does not fit is cut in the widest left-aligned column, with an ellipsis.
+/// Rows of cells, rendered at once. Text that still does not fit is cut in the widest left-aligned
+/// column, with an ellipsis.
 class TextTable {
  public:
   explicit TextTable(std::vector<TextColumn> columns) : columns_(std::move(columns)) {}
 
-  /// One cell a column.
+  /// Adds a row of one cell a column.
   void add(std::vector<std::string> cells, RowStyle style = RowStyle::kPlain);
   /// Removes a column if it has in every row what an earlier one, `other`, has.
   void remove_if_repeated(std::size_t column, std::size_t other);

@@ -8,7 +8,7 @@
 
 namespace pareto::client {
 
-/// A row a trial, in the run's order, and why those that no device has room for would fail.
+/// Returns a row a trial, in the run's order, and why those that no device has room for would fail.
 std::string trial_list(const results::RunRecord& run, const ReportStyle& style);
 
 }  // namespace pareto::client

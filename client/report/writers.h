@@ -8,7 +8,7 @@
 namespace pareto::client {
 
 std::unique_ptr<ReportWriter>
-make_table_writer();  ///< for people at a terminal: the front, then everything
+make_table_writer();  ///< a table for people at a terminal: the front, then everything
 std::unique_ptr<ReportWriter>
 make_json_writer();  ///< one document, schema tests/golden/sweep.schema.json
 std::unique_ptr<ReportWriter> make_csv_writer();   ///< one line a trial, RFC 4180

@@ -11,7 +11,7 @@
 namespace pareto::client {
 namespace {
 
-/// None: it fell, so what counted has begun anew.
+/// Returns how much a counter rose; no value if it fell, because what counted has begun again.
 std::optional<double> difference(std::uint64_t before, std::uint64_t now) {
   if (now < before) return {};
   return static_cast<double>(now - before);
@@ -85,7 +85,7 @@ const control::StageActivity* find_stage(const DeviceReading& reading,
   return nullptr;
 }
 
-/// What a shard computes for several pipelines adds up.
+/// Adds up what a shard computes for several pipelines.
 void add_shards(std::vector<StageView>& stages) {
   std::map<std::pair<std::size_t, std::string>, double> computing;
   for (const StageView& stage : stages) {

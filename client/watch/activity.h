@@ -1,6 +1,8 @@
-// What devices and pipelines did between two readings: rates, shares and percentiles of differences, each device's on its own clock.
+// What devices and pipelines did between two readings: rates, shares and percentiles of
+// differences, each device's on its own clock.
 //
-//   Watcher ──DeviceReadings, twice──▶ activity_between ──Activity──▶ bottleneck_of ──▶ top_text, top_json
+//   Watcher ──DeviceReadings, twice──▶ activity_between ──Activity──▶ bottleneck_of
+//       ──▶ top_text, top_json
 #pragma once
 
 #include <cstdint>
@@ -21,14 +23,15 @@ struct DeviceReading {
   std::string problem;  ///< why there is no observation; empty: there is one
   int cores = 1;
   std::string runs_on;    ///< "cpu", "cuda:0"
-  bool imitated = false;  ///< as DeviceInfo's
+  bool imitated = false;  ///< whether the device is imitated; see DeviceInfo
   cluster::Observation observation;
 };
 
-/// Where a percentile of durations lies: a histogram knows it no better than by its steps.
+/// The range in which a percentile of durations lies: a histogram knows it no better than by its
+/// steps.
 struct DurationRange {
   double low_ms = 0;
-  std::optional<double> high_ms;  ///< none: it is above every bound
+  std::optional<double> high_ms;  ///< no value means that it is above every bound
 };
 
 /// Durations of requests that were done meanwhile.
@@ -38,7 +41,7 @@ struct DurationFigures {
   DurationRange p95;
 };
 
-/// What takes a share of time is at most 1; work under way counts when it is done.
+/// Rates of a stage. Shares of time are at most 1; work under way counts when it is done.
 struct StageRates {
   double requests_per_s = 0;
   double failed_per_s = 0;
@@ -49,7 +52,7 @@ struct StageRates {
   double shard_computing = 0;
   double receiving = 0;  ///< share of time that requests were coming in
   double sending = 0;    ///< share of time until the link had taken what was sent
-  /// Of requests that were computed meanwhile; none: there were none.
+  /// Times of requests that were computed meanwhile; no value means there were none.
   std::optional<DurationFigures> compute;
   std::optional<DurationFigures> wait;
 };
@@ -57,13 +60,14 @@ struct StageRates {
 struct StageView {
   std::size_t device = 0;  ///< index in Activity::devices
   control::StageActivity now;
-  std::optional<StageRates> rates;  ///< none: it was not there before, or has begun anew
+  std::optional<StageRates> rates;  ///< no value means it was not there before, or has begun again
 };
 
 struct DeviceView {
   DeviceReading reading;
-  std::optional<double> seconds;  ///< between its two readings; none: there is only one
-  std::optional<double> cpu;      ///< share of its cores that its daemon kept busy
+  /// Time between its two readings; no value means there is only one.
+  std::optional<double> seconds;
+  std::optional<double> cpu;  ///< share of its cores that its daemon kept busy
 };
 
 /// A way between two stages, or to or from the coordinator.
@@ -87,40 +91,41 @@ enum class Limit {
   kDraining,  ///< a stage of it takes no more requests
 };
 
-/// What a pipeline's rate is limited by.
+/// The part that limits a pipeline's rate.
 struct Bottleneck {
   Limit limit = Limit::kUnknown;
-  std::size_t index = 0;  ///< of kLink in PipelineView::links, else of the stage in stages
-  double share = 0;       ///< of time that it is busy
-  std::string words;      ///< a sentence without its full stop
+  /// Index in PipelineView::links for kLink, else that of the stage in stages.
+  std::size_t index = 0;
+  double share = 0;   ///< share of time that it is busy
+  std::string words;  ///< a sentence without its full stop
 };
 
 struct PipelineView {
   std::uint64_t id = 0;
   std::string model;
-  std::vector<StageView> stages;         ///< by their number; those that are seen
+  std::vector<StageView> stages;         ///< stages by number; those that are seen
   std::vector<LinkView> links;           ///< into each of them, then out of the last
-  std::uint64_t in_flight = 0;           ///< in all of them
-  std::optional<double> requests_per_s;  ///< that leave the last of them
+  std::uint64_t in_flight = 0;           ///< requests in all of them
+  std::optional<double> requests_per_s;  ///< requests that leave the last stage
   Bottleneck bottleneck;
 };
 
 struct Activity {
-  std::vector<DeviceView> devices;      ///< as they were asked
-  std::vector<PipelineView> pipelines;  ///< by their ids
+  std::vector<DeviceView> devices;      ///< devices in the order in which they were asked
+  std::vector<PipelineView> pipelines;  ///< pipelines by id
 };
 
 /// `before`: empty, or the same devices in the same order. Closed stages are left out.
 Activity activity_between(const std::vector<DeviceReading>& before,
                           const std::vector<DeviceReading>& now);
 
-/// Returns the step in which the duration lies that a share of them stays below, 0 to 1. None: there
-/// are no durations.
+/// Returns the step of the duration that this share of durations stays below, 0 to 1. Returns no
+/// value if there are none.
 std::optional<DurationRange> quantile_range(const DurationCounts& durations, double share);
 
-/// "stage 1 on pi-2"
+/// Returns "stage 1 on pi-2".
 std::string stage_name(const Activity& activity, const StageView& stage);
-/// "3f2a90c1": the half of its id that people see.
+/// Returns "3f2a90c1": the half of its id that people see.
 std::string pipeline_name(std::uint64_t id);
 
 }  // namespace pareto::client

@@ -1,4 +1,5 @@
-// A reading under way while its owner does something else: keys act at once, however long a device is waited for.
+// A reading under way while its owner does something else: keys act at once, however long a device
+// is waited for.
 #pragma once
 
 #include <functional>
@@ -13,7 +14,8 @@
 
 namespace pareto::client {
 
-/// Threads: one owner. `read` is called on a thread of its own, once with each start(); who destroys this waits for it.
+/// Threads: one owner. `read` is called on a thread of its own, once with each start(); who
+/// destroys this waits for it.
 class BackgroundReading {
  public:
   using Read = std::function<std::vector<DeviceReading>()>;
@@ -22,11 +24,11 @@ class BackgroundReading {
   BackgroundReading(const BackgroundReading&) = delete;
   BackgroundReading& operator=(const BackgroundReading&) = delete;
 
-  /// Where none is under way. Fails: kExhausted (no descriptors left).
+  /// Starts a reading if none is under way. Fails: kExhausted (no descriptors left).
   Expected<> start();
   /// Readable once what was started is done; -1: nothing is to be taken.
   int descriptor() const { return done_ ? done_->descriptor() : -1; }
-  /// What was started, waited for; throws what `read` threw.
+  /// Waits for what was started and returns it; throws what `read` threw.
   std::vector<DeviceReading> take();
 
  private:

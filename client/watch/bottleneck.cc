@@ -18,7 +18,7 @@ std::string count_of(std::uint64_t requests) {
   return fmt::format("{} request{} in flight", requests, requests == 1 ? "" : "s");
 }
 
-/// The index of the largest of those that have one.
+/// Returns the index of the largest of those that have one.
 template <typename Items, typename Share>
 Bottleneck busiest(const Items& items, Limit limit, Share share_of) {
   Bottleneck most{limit, 0, -1, ""};
@@ -64,7 +64,7 @@ std::string none_words(const Activity& activity, const PipelineView& pipeline,
       count_of(pipeline.in_flight));
 }
 
-/// The first stage that is in such a state.
+/// Returns the first stage that is in such a state.
 std::optional<Bottleneck> first_that(const PipelineView& pipeline, control::StageState state,
                                      Limit limit) {
   const auto stage =
@@ -73,7 +73,8 @@ std::optional<Bottleneck> first_that(const PipelineView& pipeline, control::Stag
   return Bottleneck{limit, static_cast<std::size_t>(stage - pipeline.stages.begin()), 0, ""};
 }
 
-/// A stage because of which a pipeline carries no more requests: how busy anybody is says nothing then.
+/// Returns a stage because of which a pipeline carries no more requests: how busy anybody is says
+/// nothing then.
 std::optional<Bottleneck> ended(const Activity& activity, const PipelineView& pipeline) {
   if (auto failed = first_that(pipeline, control::StageState::kFailed, Limit::kFailed)) {
     const StageView& stage = pipeline.stages[failed->index];

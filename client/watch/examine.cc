@@ -35,14 +35,15 @@ Expected<Nanoseconds> dial_from_here(transport::Transport& transport, const std:
   return result.round_trip;
 }
 
-/// Where both are known.
+/// Whether two places are apart, if both are known.
 bool are_apart(const transport::Place& one, const transport::Place& other) {
   const bool kernels = !one.boot.empty() && !other.boot.empty() && one.boot != other.boot;
   const bool networks = one.network != 0 && other.network != 0 && one.network != other.network;
   return kernels || networks;
 }
 
-/// Of every transport that the receiver is reached by over a network: what `dial` says, which dials from `place`.
+/// Adds what `dial` says, which dials from `place`, for every transport that reaches the receiver
+/// over a network.
 template <typename Dial>
 void add_ways(const std::string& from, const transport::Place& place,
               const cluster::DaemonClient& receiver, Dial dial, std::vector<WayFacts>& ways) {

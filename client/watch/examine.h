@@ -1,4 +1,5 @@
-// Gathers what is to be known of devices before they are trusted with a measurement. Nothing is changed on them.
+// Gathers what is to be known of devices before they are trusted with a measurement. Nothing is
+// changed on them.
 #pragma once
 
 #include <memory>
@@ -9,18 +10,21 @@
 
 namespace pareto::client {
 
-/// Connects to each, at the same time. Null where there is a problem, which is said in its place of `facts`.
+/// Connects to each, at the same time. Null where there is a problem, which is said in its place of
+/// `facts`.
 std::vector<std::unique_ptr<cluster::DaemonClient>> connect_each(
     const std::vector<cluster::DeviceConfig>& configs, std::vector<DeviceHealth>& facts);
 
-/// How a device that answers is, and how its clock goes.
+/// Examines how a device that answers is, and how its clock goes.
 DeviceHealth examine_device(cluster::DaemonClient& device);
 
-/// Every way over a network between this machine and them, and between two of them, each device dialling the others: all of one device's
-/// one after the other, all devices at the same time.
+/// Examines every way over a network between this machine and them, and between two of them, each
+/// device dialling the others: all of one device's one after the other, all devices at the same
+/// time.
 std::vector<WayFacts> examine_ways(const std::vector<cluster::DaemonClient*>& devices);
 
-/// What processes of others take of this machine and of the devices' machines, for half a second.
+/// Returns what processes of others take of this machine and of the devices' machines, watched for
+/// half a second.
 std::vector<results::ForeignLoad> watch_others(const std::vector<cluster::DaemonClient*>& devices);
 
 }  // namespace pareto::client

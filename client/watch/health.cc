@@ -13,7 +13,7 @@
 namespace pareto::client {
 namespace {
 
-/// What a check says; who it is about is known to the caller.
+/// The result of a check; the caller knows whom it is about.
 struct Verdict {
   Severity severity = Severity::kOk;
   std::string found;
@@ -127,7 +127,7 @@ std::string remedy_of_refusal(const std::string& problem) {
   return "start paretod there (systemctl status paretod), with a listen: that is reached from here";
 }
 
-/// Of a device that could not be asked something.
+/// Returns the remedy for a device that could not be asked something.
 std::string remedy_of(const Error& problem) {
   switch (problem.code) {
     case ErrorCode::kUnavailable:
@@ -328,7 +328,8 @@ Verdict reached(const WayFacts& way) {
   return failed(way.problem, remedy_of(way));
 }
 
-/// Of two on one machine. By whatever name it is reached, a daemon has the one address in shared memory, which nobody else has.
+/// Whether two devices on one machine are one daemon. A daemon has a single address in shared
+/// memory, which nobody else has, under whatever name it is reached.
 bool are_one_daemon(const DeviceHealth& one, const DeviceHealth& other) {
   const auto& data = one.info.data;
   const auto& others = other.info.data;
@@ -336,7 +337,7 @@ bool are_one_daemon(const DeviceHealth& one, const DeviceHealth& other) {
   return !data.empty() && data == others;
 }
 
-/// Of daemons on one machine.
+/// Checks whether daemons on one machine share cores.
 Verdict shared_cores(const std::vector<const DeviceHealth*>& devices) {
   int threads = 0;
   for (const DeviceHealth* const device : devices) threads += device->info.threads;
@@ -372,7 +373,7 @@ struct DeviceCheck {
   const char* name;
   Verdict (*check)(const DeviceHealth&);
 };
-/// Of devices that answer; the first group needs no observation.
+/// Checks of devices that answer; the first group needs no observation.
 constexpr std::array kDeviceChecks{
     DeviceCheck{"version", version}, DeviceCheck{"runs on", runs_on},
     DeviceCheck{"ports", ports},     DeviceCheck{"clock", clock},
@@ -411,7 +412,7 @@ void check_device(const DeviceHealth& device, const OwnFacts& own, std::vector<F
   }
 }
 
-/// What devices have in common that ought to be each one's own.
+/// Checks what devices have in common that each should have alone.
 void check_together(const HealthFacts& facts, std::vector<Finding>& findings) {
   std::vector<std::vector<const DeviceHealth*>> machines;
   for (const DeviceHealth& device : facts.devices) {

@@ -1,4 +1,5 @@
-// Whether a machine and its devices are fit to measure: facts, checked by a table of small functions, each with a remedy.
+// Whether a machine and its devices are fit to measure: facts, checked by a table of small
+// functions, each with a remedy.
 //
 //   the doctor command, examine_devices ──HealthFacts──▶ check_health ──Findings──▶ table, JSON
 #pragma once
@@ -22,10 +23,10 @@ struct ListenFacts {
   std::string problem;  ///< empty: it can
 };
 
-/// Of this machine.
+/// Facts about this machine.
 struct OwnFacts {
   unsigned cores = 1;
-  std::string boot;  ///< as transport::Place's
+  std::string boot;  ///< boot identity of the machine; see transport::Place
   std::string torch_version;
   bool fast_bf16 = false;
   int cuda_devices = 0;
@@ -47,7 +48,7 @@ struct DeviceHealth {
   Expected<cluster::ClockOffset> clock;
 };
 
-/// From this machine, or a device, to a device's data address.
+/// A way from this machine, or a device, to a device's data address.
 struct WayFacts {
   std::string from;
   std::string to;
@@ -55,9 +56,11 @@ struct WayFacts {
   std::string address;
   std::string problem;  ///< empty: it is reached
   Nanoseconds round_trip{};
-  /// Whether both ends are known to be in networks of their own: a loopback address then leads elsewhere, whoever answers there.
+  /// Whether both ends are known to be in networks of their own: a loopback address then leads
+  /// elsewhere.
   bool apart = false;
-  /// What the inventory calls the one that is reached: a data address takes its host from there.
+  /// Address in the inventory of the device that is reached: a data address takes its host from
+  /// there.
   std::string control{};
 };
 
@@ -65,7 +68,8 @@ struct HealthFacts {
   OwnFacts own;
   std::vector<DeviceHealth> devices;
   std::vector<WayFacts> ways;
-  std::vector<results::ForeignLoad> loads;  ///< of the machines, while the devices were examined
+  /// Loads of the machines, while the devices were examined.
+  std::vector<results::ForeignLoad> loads;
 };
 
 enum class Severity {
@@ -73,7 +77,7 @@ enum class Severity {
   kWarn,  ///< figures may be worse than they need be
   kFail,  ///< it does not work, or figures are worthless
 };
-/// "ok", "warn", "fail"
+/// Returns "ok", "warn", "fail".
 std::string_view to_string(Severity severity);
 
 struct Finding {
@@ -84,7 +88,7 @@ struct Finding {
   std::string remedy;  ///< empty where all is well
 };
 
-/// What every check says of every one it is about, in the order of the facts.
+/// Returns what every check says of everything it is about, in the order of the facts.
 std::vector<Finding> check_health(const HealthFacts& facts);
 
 }  // namespace pareto::client

@@ -1,4 +1,5 @@
-// What devices and pipelines do, for programs: a line an interval. Its schema is tests/golden/top.schema.json.
+// What devices and pipelines do, for programs: a line an interval. Its schema is
+// tests/golden/top.schema.json.
 #pragma once
 
 #include <string>
@@ -7,7 +8,7 @@
 
 namespace pareto::client {
 
-/// One JSON object without a newline. `time`: when the devices were asked (time_text.h).
+/// Returns one JSON object without a newline. `time`: when the devices were asked (time_text.h).
 std::string top_json(const Activity& activity, const std::string& time);
 
 }  // namespace pareto::client

@@ -25,7 +25,7 @@ std::string percent(double share) { return fmt::format("{:.0f} %", share * 100);
 
 std::string bytes(double count) { return format_bytes(static_cast<std::uint64_t>(count)); }
 
-/// "20-50": no closer than the histogram knows it.
+/// Returns "20-50": no closer than the histogram knows it.
 std::string range(const DurationRange& durations) {
   if (!durations.high_ms) return fmt::format("> {:g}", durations.low_ms);
   return fmt::format("{:g}-{:g}", durations.low_ms, *durations.high_ms);
@@ -49,8 +49,8 @@ std::string clock_of(const control::MachineState& machine) {
                      gigahertz(*machine.frequency_max_hertz));
 }
 
-/// In lines that fit, those after the first indented, each with the style by itself: where there is no room for all of them, colours end with
-/// what is left.
+/// Writes a text in lines that fit, those after the first indented, each with the style by itself.
+/// Rows end where there is no room for more; colours end with what is left.
 std::string paragraph(const std::string& text, RowStyle row_style, const ReportStyle& style) {
   constexpr std::string_view kIndent = "  ";
   const auto columns = static_cast<std::size_t>(std::max(style.width, 0));
@@ -61,7 +61,8 @@ std::string paragraph(const std::string& text, RowStyle row_style, const ReportS
   return lines;
 }
 
-/// Why a device does not answer stands below, where there is room for it.
+/// Returns the table of devices. The reason why a device does not answer stands below, if there is
+/// room for it.
 std::string device_table(const Activity& activity, const ReportStyle& style) {
   TextTable table({{"device"},
                    {"address", Align::kLeft, 3},
@@ -256,7 +257,7 @@ std::string summary(const Activity& activity, const ReportStyle& style) {
   return text.empty() ? "no pipeline runs on these devices\n" : text;
 }
 
-/// The first lines that there is room for.
+/// Returns the first lines that there is room for.
 std::string cut_to(const std::string& text, int rows) {
   std::size_t end = 0;
   for (int line = 0; line < rows && end < text.size(); ++line) {

@@ -1,4 +1,5 @@
-// What devices and pipelines do, for people: who is the bottleneck in words, then devices, stages and links.
+// What devices and pipelines do, for people: who is the bottleneck in words, then devices, stages
+// and links.
 #pragma once
 
 #include <array>
@@ -10,22 +11,24 @@
 
 namespace pareto::client {
 
-/// Of the rows of stages.
+/// The order of the rows of stages.
 enum class TopOrder { kPipeline, kRate, kComputing, kWait, kDevice };
-/// As they are typed, in the order of TopOrder; the first letter of each is its key.
+/// Names of the orders as they are typed, in the order of TopOrder; the first letter of each is its
+/// key.
 inline constexpr std::array<std::string_view, 5> kTopOrders{"pipeline", "rate", "computing", "wait",
                                                             "device"};
 
 struct TopStyle {
   ReportStyle report{};
-  int rows = 0;  ///< of the terminal; 0 = no limit
+  int rows = 0;  ///< height of the terminal; 0 = no limit
   TopOrder order = TopOrder::kPipeline;
   std::string title{};  ///< the first line
   std::string keys{};   ///< the last lines; empty: none
 };
 
-/// Lines, each ended by a newline, no more than there are rows: those at the end are left out, but the keys, unless they leave no room for
-/// others. Without devices: what is seen before the first have answered.
+/// Lines, each ended by a newline, no more than there are rows: those at the end are left out, but
+/// the keys, unless they leave no room for others. Without devices: what is seen before the first
+/// have answered.
 std::string top_text(const Activity& activity, const TopStyle& style);
 
 }  // namespace pareto::client

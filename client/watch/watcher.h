@@ -1,4 +1,4 @@
-// Asks devices again and again how they are; one that does not answer is asked anew every time.
+// Asks devices again and again how they are; one that does not answer is asked again every time.
 #pragma once
 
 #include <chrono>
@@ -21,8 +21,9 @@ class Watcher {
   explicit Watcher(std::vector<cluster::DeviceConfig> devices,
                    Connect connect = cluster::connect_daemon);
 
-  /// In the order of the devices, once each has answered or was given up: after at most `patience` for each host that it may be reached at
-  /// and once more for its answer. That is twice `patience`, but for `srv:` addresses: they may have several hosts, and are looked up first,
+  /// Reads in the order of the devices, once each has answered or was given up: after at most
+  /// `patience` for each host that it may be reached at and once more for its answer. That is twice
+  /// `patience`, but for `srv:` addresses: they may have several hosts, and are looked up first,
   /// for as long as that takes.
   std::vector<DeviceReading> read(std::chrono::milliseconds patience);
 

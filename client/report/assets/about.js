@@ -1,4 +1,5 @@
-// What the page says of the run whatever is chosen: what it is, what failed, and where its figures come from.
+// What the page says of the run whatever is chosen: what it is, what failed, and where its figures
+// come from.
 const aboutRun = (view) => {
   'use strict';
   const {byId, figure, bytes, percent, date, el} = common;

@@ -1,5 +1,5 @@
-// Predictions of the cost model against measurements: a point a plan that has both, how far apart they are, and the same as tables. There
-// only where a run has some.
+// Predictions of the cost model against measurements: a point a plan that has both, how far apart
+// they are, and the same as tables. There only where a run has some.
 const accuracyCard = (view, networks, page) => {
   'use strict';
   const {byId, figure, percent, nameOf, el, shapeIcon, colours, segments, fill} = common;

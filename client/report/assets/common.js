@@ -1,4 +1,5 @@
-// What all parts of the page share: figures as text, names of plans, elements, colours and axes. Nothing here knows what is chosen.
+// What all parts of the page share: figures as text, names of plans, elements, colours and axes.
+// Nothing here knows what is chosen.
 const common = (() => {
   'use strict';
   const byId = (id) => document.getElementById(id);

@@ -1,4 +1,5 @@
-// The plan that is chosen: its standing, who beats it, its figures and its way through devices and links.
+// The plan that is chosen: its standing, who beats it, its figures and its way through devices and
+// links.
 const detailCard = (view, page, saves) => {
   'use strict';
   const {byId, PARTS, figure, short, range, bytes, chance, roundsOf, wayOf, nameOf, latency, rate, el, swatch, partText, bar} = common;

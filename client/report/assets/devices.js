@@ -1,4 +1,5 @@
-// The devices of a run, and what the links between them were measured to be like. Nothing of it depends on what is chosen.
+// The devices of a run, and what the links between them were measured to be like. Nothing of it
+// depends on what is chosen.
 const devicesCard = (view, networks) => {
   'use strict';
   const {byId, bytes, percent, el, fill} = common;

@@ -1,5 +1,6 @@
-// The page as one picture, for papers and slides: the front of the batch and network in the address, as large as that says, and what it is
-// of. Nothing else. Asked for by client/report/front_picture.cc.
+// The page as one picture, for papers and slides: the front of the batch and network in the
+// address, as large as that says, and what it is of. Nothing else. Asked for by
+// client/report/front_picture.cc.
 const figureOf = (view, networks, page) => {
   'use strict';
   const {byId, date} = common;

@@ -1,4 +1,5 @@
-// Keys that mean something wherever the focus is: '/' goes to the filter of names, Escape lets go of what was chosen or looked for.
+// Keys that mean something wherever the focus is: '/' goes to the filter of names, Escape lets go
+// of what was chosen or looked for.
 const keys = (view, page) => {
   'use strict';
   const {byId} = common;

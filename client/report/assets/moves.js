@@ -1,5 +1,5 @@
-// How the best split moves with the network: a picture of the best value against the rate, a line a class of delays, measured and, where
-// plans were predicted, predicted.
+// How the best split moves with the network: a picture of the best value against the rate, a line a
+// class of delays, measured and, where plans were predicted, predicted.
 const movesChart = (view, networks, page) => {
   'use strict';
   const {byId, figure, nameOf, el, lineIcon, dotIcon, colours, segments} = common;
@@ -67,7 +67,8 @@ const movesChart = (view, networks, page) => {
     const y = axes.log([...points.map(({trial}) => goal.value(trial)), ...expected.map(({trial}) => Math.abs(goal.expected(trial)))], [0.16, 0.16], colour);
     const across = (network) => (isUntouched(network) ? end : Math.log10(network.forward_bits_per_s / 1e6));
     const at = ({network, trial}) => [across(network), Math.log10(goal.value(trial))];
-    // Latency falls and throughput rises to the right: a name stands on the side that the line leaves free.
+    // Latency falls and throughput rises to the right: a name stands on the side that the line
+    // leaves free.
     const falling = choice.goal === 'latency';
     const placeOf = (point, k, count) => {
       const last = isUntouched(point.network) || k === count - 1 && k > 0;

@@ -1,4 +1,5 @@
-// The best split under each network as a table, and in words: one split for all of them, and where none is worth it.
+// The best split under each network as a table, and in words: one split for all of them, and where
+// none is worth it.
 const movesTable = (view, networks, page) => {
   'use strict';
   const {byId, figure, bytes, el, fill} = common;

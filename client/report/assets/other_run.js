@@ -1,6 +1,6 @@
 // Another run, laid over the chart of the front. It is read from a file that the reader chooses (a
-// report, or what `sweep --json` and this page write), or comes with the page by `report --with`. It
-// is drawn, and compared in words; nothing of it can be chosen.
+// report, or what `sweep --json` and this page write), or comes with the page by `report --with`.
+// It is drawn, and compared in words; nothing of it can be chosen.
 const otherRun = (() => {
   'use strict';
   const {el} = common;

@@ -1,5 +1,5 @@
-// The report's page: reads the run from #run (client/report/page_data.h), makes the parts, and draws them after every choice. Text from
-// the run only ever becomes text nodes.
+// The report's page: reads the run from #run (client/report/page_data.h), makes the parts, and
+// draws them after every choice. Text from the run only ever becomes text nodes.
 (() => {
   'use strict';
   const {byId} = common;

@@ -1,4 +1,5 @@
-// Every plan shown as a row: sorted by any column, chosen by a click or, with the arrow keys, from row to row.
+// Every plan shown as a row: sorted by any column, chosen by a click or, with the arrow keys, from
+// row to row.
 const plansTable = (view, page) => {
   'use strict';
   const {byId, figure, range, crossesOf, nameOf, latency, rate, el, bar} = common;

@@ -24,7 +24,8 @@ const theme = (paint) => {
     change(root.dataset.theme === 'dark' ? 'light' : 'dark');
   });
   const charts = () => [...document.querySelectorAll('.picture, .small-chart')].map((element) => echarts.getInstanceByDom(element)).filter(Boolean);
-  // Paper is white, and has another width than the screen: drawings are made about as wide, and with a view box the style sheet scales them.
+  // Paper is white, and has another width than the screen: drawings are made about as wide, and
+  // with a view box the style sheet scales them.
   addEventListener('beforeprint', () => {
     printing = root.dataset.theme;
     if (printing === 'dark') change('light');

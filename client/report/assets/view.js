@@ -1,9 +1,11 @@
-// What of the run is looked at: its trials, what is chosen, and what follows from that. The choices stand in the address, so that a view
-// can be shared as a link. report.js makes this once; the parts of the page read it whenever they draw.
+// What of the run is looked at: its trials, what is chosen, and what follows from that. The choices
+// stand in the address, so that a view can be shared as a link. report.js makes this once; the
+// parts of the page read it whenever they draw.
 const makeView = (run) => {
   'use strict';
   const {percent, chance, perhaps, latency, nameOf, devicesOf} = common;
-  // What makes a plan the same one under another network; before its codec, which may be chosen for a network, joins its name.
+  // What makes a plan the same one under another network; before its codec, which may be chosen for
+  // a network, joins its name.
   for (const trial of run.trials) {
     trial.plan = {...run.plan, ...trial.plan};
     trial.key = [trial.name || '', trial.split ? trial.split.name : '', ...devicesOf(trial), trial.transport,
@@ -28,14 +30,14 @@ const makeView = (run) => {
   const conditions = distinct(run.networks.map((network) => network.condition));
   const kindOf = (trial) => transports.indexOf(trial.transport);
   const simulated = run.simulated === 'figures'; // nothing was measured: plans are classes of pipelines
-  // Classes of one scenario run together, on the same devices and links: none can be had in the place
-  // of another, so that there is no front of them.
+  // Classes of one scenario run together, on the same devices and links: none can be had in the
+  // place of another, so that there is no front of them.
   const together = simulated;
   const {adaptive} = run; // figures, and how sure they are, rest on predictions too
   const byTrial = new Map(run.trials.map((trial) => [trial.id, trial]));
   const figures = makeFigures(run);
 
-  // ---- what is chosen --------------------------------------------------------------------------------------------------------
+  // ---- what is chosen ---------------------------------------------------------------------------
 
   const address = new URLSearchParams(location.hash.slice(1));
   const among = (key, values) => (values.map(String).includes(address.get(key)) ? values[values.map(String).indexOf(address.get(key))] : values[0]);
@@ -73,7 +75,7 @@ const makeView = (run) => {
     try { history.replaceState(null, '', `#${kept}`); } catch { /* a page in a sandbox has no history */ }
   };
 
-  // ---- what follows ----------------------------------------------------------------------------------------------------------
+  // ---- what follows -----------------------------------------------------------------------------
 
   /** Smaller is better, whatever the figure. */
   const cost = (figure, trial) => (figure.less ? figure.value(trial) : -figure.value(trial));

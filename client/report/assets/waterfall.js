@@ -1,5 +1,6 @@
-// One request of the plan chosen, step by step, from the timeline that was kept of it: when each link and each stage was at work, and with
-// what. Picture and table are one: a row a step, its bar beside its figures. Null, and no card, where no request of any plan was kept.
+// One request of the plan chosen, step by step, from the timeline that was kept of it: when each
+// link and each stage was at work, and with what. Picture and table are one: a row a step, its bar
+// beside its figures. Null, and no card, where no request of any plan was kept.
 const waterfallCard = (view, page) => {
   'use strict';
   const {byId, STEPS, figure, short, nameOf, el, swatch, segments} = common;
@@ -13,8 +14,8 @@ const waterfallCard = (view, page) => {
     const stages = trial.plan.stages.length;
     const rows = [];
     const seen = times.reduce((sum, time) => sum + time, 0);
-    // No clock saw what passes when a message is handed to a link: the source encodes, threads wake,
-    // messages are written. Each link has an equal part.
+    // No clock saw what passes when a message is handed to a link: the source encodes, threads
+    // wake, messages are written. Each link has an equal part.
     const between = Math.max(0, total - seen) / (stages + 1);
     for (let i = 0; i <= stages; ++i) {
       const [transfer, wait, compute, encode] = times.slice(4 * i, 4 * i + 4);
