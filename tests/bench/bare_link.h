@@ -1,5 +1,5 @@
-// What a transport is held against: a TCP connection and nothing else. Bytes behind a header of 16, one writev a message, read into
-// memory that is there already.
+// What a transport is held against: a TCP connection and nothing else. Bytes behind a header of 16,
+// one writev a message, read into memory that is there already.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace pareto::bench {
 class BareLink {
  public:
   static Expected<BareLink> connect(std::uint16_t port);
-  /// A listening socket on loopback, and its port. Fails: kExhausted.
+  /// Opens a listening socket on loopback, and its port. Fails: kExhausted.
   static Expected<int> listen(std::uint16_t& port);
   static Expected<BareLink> accept(int listener);
 

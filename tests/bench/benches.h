@@ -10,81 +10,98 @@
 
 namespace pareto::bench {
 
-/// The uncut model in our runtime against the frozen TorchScript module in plain LibTorch, both on one thread.
+/// Measures the uncut model in our runtime against the frozen TorchScript module in plain LibTorch,
+/// both on one thread.
 Expected<std::vector<Row>> unsplit(const std::string& name, const std::string& model,
                                    runtime::Precision precision, double bar);
-/// Prefix and suffix in one process, values of the boundary handed over, against the uncut model.
+/// Measures prefix and suffix in one process, values of the boundary handed over, against the uncut
+/// model.
 Expected<std::vector<Row>> split_overhead(const std::string& name, const std::string& model,
                                           double bar);
-/// The best two-stage pipeline, each daemon with a core and a thread of its own, against one such daemon: samples a second.
+/// Measures the best two-stage pipeline, each daemon with a core and a thread of its own, against
+/// one such daemon: samples a second.
 Expected<std::vector<Row>> two_stage(const std::string& name, const std::string& model, double bar);
-/// Bytes of weights that each device was sent in a sweep over module split points, against the model's.
+/// Measures bytes of weights that each device was sent in a sweep over module split points, against
+/// the model's.
 Expected<std::vector<Row>> weights_sent(const std::string& name, const std::string& model,
                                         double bar);
-/// Milliseconds of a two-stage pipeline's latency that are no stage's compute, for a boundary of about 150 KB.
+/// Milliseconds of a two-stage pipeline's latency that are no stage's compute, for a boundary of
+/// about 150 KB.
 Expected<std::vector<Row>> pipeline_overhead(const std::string& name, const std::string& model,
                                              const std::string& transport, double bar);
-/// How much of its bottleneck's time a pipeline uses with a window of ceil(L / B) + 2, and what a request then takes: the model cut in two
-/// on two daemons, a core and a thread each …
+/// Measures how much of its bottleneck's time a pipeline uses with a window of ceil(L / B) + 2, and
+/// what a request then takes: the model cut in two on two daemons, a core and a thread each …
 Expected<std::vector<Row>> real_pipeline(const std::string& name, const std::string& model,
                                          double bar);
-/// … or cut in `stages` (1 to 4), which are recorded first, and then replayed by processes that do not keep a core busy.
+/// … or cut in `stages` (1 to 4), which are recorded first, and then replayed by processes that do
+/// not keep a core busy.
 Expected<std::vector<Row>> replayed_pipeline(const std::string& name, const std::string& model,
                                              int stages, std::optional<double> bar);
-/// What tensors hold at most in a stage, while its source has a window of 8 to fill and is faster than it, against 8 messages.
+/// Measures what tensors hold at most in a stage, while its source has a window of 8 to fill and is
+/// faster than it, against 8 messages.
 Expected<std::vector<Row>> stage_memory(const std::string& name, double bar);
-/// What metrics cost a stage of 1 ms, counting and being scraped once a second, against 1 % of its time.
+/// Measures what metrics cost a stage of 1 ms, counting and being scraped once a second, against 1
+/// % of its time.
 Expected<std::vector<Row>> metrics_cost(const std::string& name);
 
-/// How many 95 % intervals of 1, 2, 3 and 6 rounds hold the median of 30 rounds of the same plan,
-/// both figures, while a loop keeps one core busy: of 200 plans and subsets of rounds, drawn from a
-/// recorded sweep. `…of4`: the other plans have four rounds at least.
+/// Measures how many 95 % intervals of 1, 2, 3 and 6 rounds hold the median of 30 rounds of the
+/// same plan, both figures, while a loop keeps one core busy: of 200 plans and subsets of rounds,
+/// drawn from a recorded sweep. `…of4`: the other plans have four rounds at least.
 Expected<std::vector<Row>> interval_coverage(const std::string& name);
 
-/// The report of 225 split points under four networks: its size, and how long a browser takes to open it and to show the next plan.
+/// Measures the report of 225 split points under four networks: its size, and how long a browser
+/// takes to open it and to show the next plan.
 Expected<std::vector<Row>> report_page(const std::string& name);
 
-/// Every search strategy against trying all placements, on 100,000 random instances: how many fronts differ.
+/// Measures every search strategy against trying all placements, on 100,000 random instances: how
+/// many fronts differ.
 Expected<std::vector<Row>> search_mismatches(const std::string& name);
-/// The search's processor time for a model of so many positions on so many different devices, against what it may take; the worst of
-/// a few instances, each on one thread. `room`: the share of the model's weights that each device has room for; 1: no limits.
+/// Measures the search's processor time for a model of `positions` positions on `devices` different
+/// devices, against what it may take; the worst of a few instances, each on one thread. `room`: the
+/// share of the model's weights that each device has room for; 1: no limits.
 Expected<std::vector<Row>> search_time(const std::string& name, int positions, int devices,
                                        std::chrono::milliseconds most, double room);
-/// The same with modelled energy as a third objective, in milliseconds.
+/// Measures the same with modelled energy as a third objective, in milliseconds.
 Expected<std::vector<Row>> search_time_of_three(const std::string& name, int positions,
                                                 int devices);
-/// The same of two objectives where every two devices share a medium that the messages of both pass.
+/// Measures the same of two objectives where every two devices share a medium that the messages of
+/// both pass.
 Expected<std::vector<Row>> search_time_of_media(const std::string& name, int positions,
                                                 int devices);
-/// From a model's graph to the front over all its ideals, against what that may take.
+/// Measures the way from a model's graph to the front over all its ideals, against what that may
+/// take.
 Expected<std::vector<Row>> search_time_of_ideals(const std::string& name, const std::string& model,
                                                  int devices, std::chrono::milliseconds most);
 
-/// The simulator's processor time for ten million requests through ten thousand devices, against a minute.
+/// Measures the simulator's processor time for ten million requests through ten thousand devices,
+/// against a minute.
 Expected<std::vector<Row>> simulated_fleet(const std::string& name);
 
-/// A message's crossing by the codec that auto chooses against the best codec, at 5 to 1000 Mbit/s, for what crosses a model's module split
-/// points; the worst of all of them. Codecs are measured, and the wire is its rate. Rows beside, where it may lose up to 1 %.
+/// Measures a message's crossing by the codec that auto chooses against the best codec, at 5 to
+/// 1000 Mbit/s, for what crosses a model's module split points; the worst of all of them. Codecs
+/// are measured, and the wire is its rate. Rows next to, where it may lose up to 1 %.
 Expected<std::vector<Row>> codec_auto(const std::string& name, const std::string& model);
-/// The same over wires that are as slow, for a few split points, auto's rate measured as daemons do. Needs root.
+/// Measures the same over wires that are as slow, for a few split points, auto's rate measured as
+/// daemons do. Needs root.
 Expected<std::vector<Row>> codec_auto_wire(const std::string& name, const std::string& model);
 
-/// Every transport that leaves the process against a bare socket (shm: against memcpy), to another process on another core: round trips and
-/// one-way streams of messages of 1 KB to 13 MB.
+/// Measures every transport that leaves the process against a bare socket (shm: against memcpy), to
+/// another process on another core: round trips and one-way streams of messages of 1 KB to 13 MB.
 Expected<std::vector<Row>> transport_latency(const std::string& name, const std::string& transport);
 Expected<std::vector<Row>> transport_goodput(const std::string& name, const std::string& transport);
 /// Goodput with a checksum of every tensor against goodput without, over a network transport.
 Expected<std::vector<Row>> checksum_cost(const std::string& name, const std::string& transport);
-/// What grpc reaches of tcp's goodput, and how many times its processor time a byte.
+/// Measures what grpc reaches of tcp's goodput, and how many times its processor time a byte.
 Expected<std::vector<Row>> grpc_over_tcp(const std::string& name);
 
-/// The emulated link against what it is asked for, each against what it may be off by. Needs root.
+/// Measures the emulated link against what it is asked for, each against what it may be off by.
+/// Needs root.
 Expected<std::vector<Row>> emulated_round_trip(const std::string& name, double milliseconds);
 Expected<std::vector<Row>> emulated_goodput(const std::string& name, int megabits,
                                             Nanoseconds delay, double bar);
 Expected<std::vector<Row>> emulated_loss(const std::string& name, double share);
 Expected<std::vector<Row>> emulated_jitter(const std::string& name, plan::JitterShape shape);
-/// From 100 to 10 Mbit/s: until no more than that comes across.
+/// Measures a step from 100 to 10 Mbit/s: until no more than that comes across.
 Expected<std::vector<Row>> emulated_step(const std::string& name);
 
 }  // namespace pareto::bench

@@ -11,11 +11,11 @@ namespace pareto::bench {
 
 struct Boundary {
   std::string split;  ///< "after:Mixed_5b"
-  Value values;       ///< as a stage sends them on
+  Value values;       ///< values as a stage sends them on
 };
 
-/// Of every module split point of a built-in model with seeded weights, in order: seeded noise run through the plain engine, from one split
-/// point to the next.
+/// Returns the boundaries of every module split point of a built-in model with seeded weights, in
+/// order: seeded noise run through the plain engine, from one split point to the next.
 Expected<std::vector<Boundary>> module_boundaries(const std::string& model);
 
 }  // namespace pareto::bench

@@ -24,7 +24,7 @@ constexpr int kRounds = 3;
 constexpr std::uint64_t kLargestSample = 1 << 20;
 constexpr std::chrono::seconds kMostPriming{30};
 
-/// What auto may lose, and how its rows are called.
+/// The error that auto may make, and the names of its rows.
 struct Allowance {
   const char* suffix;
   double error;
@@ -37,11 +37,11 @@ double bytes_per_second(int megabits) { return megabits * 1e6 / 8; }
 struct Crossing {
   const std::string* split = nullptr;
   const std::vector<CodecCost>* decided_by = nullptr;
-  double rate = 0;  ///< that auto is told
+  double rate = 0;  ///< rate that auto is given
   std::vector<double> seconds;
 };
 
-/// The worst of auto's choices against the best codec for each.
+/// Returns the worst of auto's choices against the best codec for each.
 Row worst_of(std::string name, const std::vector<Crossing>& crossings, double allowed_error) {
   Row row{std::move(name), 0, kBar, false, ""};
   std::map<std::string, int> chosen;
@@ -76,7 +76,8 @@ void add_rows(const std::string& name, int megabits, const std::vector<Crossing>
   }
 }
 
-/// Encoding and decoding in seconds, each codec's median of rounds in which all take turns: not what auto decided by.
+/// Encoding and decoding in seconds, each codec's median of rounds in which all take turns: not
+/// what auto decided by.
 Expected<std::vector<double>> codec_seconds(const Value& values) {
   std::vector<std::vector<double>> rounds;
   for (int round = 0; round < kRounds; ++round) {
@@ -110,7 +111,7 @@ Expected<double> cross(transport::Link& link, const Value& body) {
 
 using Links = std::vector<std::unique_ptr<transport::Link>>;
 
-/// A connection for each codec, none first; primed, as a deployment does it.
+/// Returns a connection for each codec, none first; primed, as a deployment does it.
 Expected<Links> codec_links(ShapedNetwork& network, double rate) {
   std::vector<const wire::Codec*> codecs{nullptr};
   codecs.insert(codecs.end(), wire::builtin_codecs().begin(), wire::builtin_codecs().end());
@@ -126,7 +127,7 @@ Expected<Links> codec_links(ShapedNetwork& network, double rate) {
   return links;
 }
 
-/// Each codec's median over the wire, all taking turns.
+/// Returns each codec's median over the wire, all taking turns.
 Expected<std::vector<double>> wire_seconds(const Links& links, const Value& values) {
   std::vector<std::vector<double>> samples(links.size());
   for (int round = 0; round < kRounds; ++round) {
@@ -141,7 +142,7 @@ Expected<std::vector<double>> wire_seconds(const Links& links, const Value& valu
   return medians;
 }
 
-/// A few boundaries of no more than a megabyte, evenly spread.
+/// Returns a few boundaries of no more than a megabyte, evenly spread.
 std::vector<const Boundary*> sample_of(const std::vector<Boundary>& boundaries) {
   constexpr std::size_t kSample = 4;
   std::vector<const Boundary*> small;

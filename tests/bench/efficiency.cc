@@ -10,7 +10,7 @@ namespace {
 constexpr auto kDuration = std::chrono::seconds(4);
 constexpr auto kRecorded = std::chrono::milliseconds(600);
 
-/// The one-tensor split points that part the model's FLOPs as evenly as they can.
+/// Returns the one-tensor split points that part the model's FLOPs as evenly as they can.
 Expected<std::vector<std::int64_t>> even_cuts(const model::Model& model, int stages) {
   std::vector<std::int64_t> positions;
   for (int i = 1; i < stages; ++i) {
@@ -24,7 +24,8 @@ Expected<std::vector<std::int64_t>> even_cuts(const model::Model& model, int sta
   return positions;
 }
 
-/// What each stage of a real pipeline takes for itself, whatever else the machine does meanwhile: one request at a time, processor time.
+/// Records what each stage of a real pipeline takes for itself, whatever else the machine does
+/// meanwhile: one request at a time, processor time.
 Expected<std::vector<StageRecording>> record(Pipelines& pipelines,
                                              cluster::Deployment& deployment) {
   PARETO_TRY(pipelines.load(deployment, 1, kRecorded));

@@ -1,4 +1,5 @@
-// The link emulator against what it is asked for: round trips, rates, losses, jitter and traces. Needs root.
+// The link emulator against what it is asked for: round trips, rates, losses, jitter and traces.
+// Needs root.
 #include <arpa/inet.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -24,7 +25,7 @@ using std::chrono::duration;
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-/// Of a wire's bytes, what a full packet of TCP with time stamps has as payload.
+/// The share of a wire's bytes that a full packet of TCP with time stamps has as payload.
 constexpr double kPayloadShare = 1448.0 / 1500;
 
 TimePoint now() { return std::chrono::steady_clock::now(); }
@@ -95,10 +96,10 @@ struct Stream {
 struct Goodput {
   double bits_per_second = 0;
   double processor_share =
-      0;  ///< of one core: this whole process, both ends of the stream included
+      0;  ///< share of one core: this whole process, both ends of the stream included
 };
 
-/// Of one warm TCP stream: its first seconds do not count.
+/// Measures the goodput of one warm TCP stream: its first seconds do not count.
 Expected<Goodput> goodput(const plan::LinkDirection& direction, Nanoseconds warm,
                           Nanoseconds counted) {
   PARETO_ASSIGN(const EmulatedPair pair, EmulatedPair::create(both_ways(direction)));

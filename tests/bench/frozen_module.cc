@@ -47,7 +47,8 @@ Expected<FrozenModule> FrozenModule::create(const model::Model& model,
     }
     impl->module = torch::jit::freeze(module);
     FrozenModule frozen(std::move(impl));
-    // An executor keeps the mode it first runs in; loading a runner changes it for those that come later.
+    // An executor keeps the mode it first runs in; loading a runner changes it for those that come
+    // later.
     torch::jit::getProfilingMode() = true;
     for (int i = 0; i < 3; ++i) PARETO_TRY(frozen.run());
     return frozen;

@@ -13,7 +13,8 @@ namespace pareto::bench {
 /// Threads: one owner.
 class FrozenModule {
  public:
-  /// torch::jit::freeze of the whole model, warmed up with LibTorch's own executor settings, on one thread.
+  /// torch::jit::freeze of the whole model, warmed up with LibTorch's own executor settings, on one
+  /// thread.
   static Expected<FrozenModule> create(const model::Model& model, const std::vector<Value>& inputs);
   FrozenModule(FrozenModule&&) noexcept;
   FrozenModule& operator=(FrozenModule&&) noexcept;

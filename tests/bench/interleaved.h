@@ -10,12 +10,12 @@
 
 namespace pareto::bench {
 
-/// What this process has spent, all its threads together.
+/// Returns the processor time that this process has spent, all its threads together.
 Nanoseconds processor_time();
 
-/// Each contestant's fastest run, in processor time of this process: what a clock would show for one thread on an idle machine, and the
-/// same on a busy one. Every round runs each once, in order; rounds go on for `duration`, at least `min_rounds`. The first
-/// failure ends it.
+/// Each contestant's fastest run, in processor time of this process: what a clock would show for
+/// one thread on an idle machine, and the same on a busy one. Every round runs each once, in order;
+/// rounds go on for `duration`, at least `min_rounds`. The first failure ends it.
 Expected<std::vector<Nanoseconds>> interleaved_minima(
     const std::vector<std::function<Expected<>()>>& contestants, Nanoseconds duration,
     int min_rounds);

@@ -31,7 +31,8 @@ std::vector<double> computes(std::span<const RequestSample> samples, const Centr
   return times;
 }
 
-/// Of the slowest stage's compute or link's occupancy: a stage does both at the same time.
+/// Returns the larger of the slowest stage's compute and the slowest link's occupancy: a stage does
+/// both at the same time.
 double bottleneck(std::span<const RequestSample> samples, const Centre& centre) {
   double slowest = centre_of(
       samples, centre, [](const auto& sample) { return sample.sink.receive + sample.sink.decode; });

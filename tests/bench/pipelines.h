@@ -19,21 +19,22 @@ class Pipelines {
  public:
   static Expected<std::unique_ptr<Pipelines>> start(const std::string& model,
                                                     const std::string& transport, int daemons = 2);
-  /// Over devices that are there already.
+  /// Makes pipelines over devices that are there already.
   static Expected<std::unique_ptr<Pipelines>> over(cluster::Cluster cluster,
                                                    const std::string& model,
                                                    const std::string& transport);
 
   const model::Model& model() const { return model_; }
   const cluster::Cluster& cluster() const { return cluster_; }
-  /// What is sent: noise.
+  /// Returns the request that is sent: noise.
   const Value& request() const { return request_; }
-  /// The model cut at `positions` over as many daemons as it has stages, ready; it must not outlive this.
+  /// Deploys the model cut at `positions` over as many daemons as it has stages, ready; it must not
+  /// outlive this.
   Expected<std::unique_ptr<cluster::Deployment>> deploy(const std::vector<std::int64_t>& positions);
   /// Sends the request again and again through a deployment, with `window` requests in flight.
   Expected<load::LoadResult> load(cluster::Deployment& deployment, int window,
                                   Nanoseconds duration);
-  /// The same, `requests` times.
+  /// Runs the same, `requests` times.
   Expected<load::LoadResult> load(cluster::Deployment& deployment, int window, int requests);
 
  private:
@@ -52,7 +53,7 @@ class Pipelines {
   Value request_;
 };
 
-/// The one-tensor split point `how` likes best: the smallest value it returns.
+/// Returns the one-tensor split point `how` likes best: the smallest value it returns.
 template <typename How>
 const model::SplitPoint* best_split_point(const model::Model& model, How how) {
   const model::SplitPoint* best = nullptr;

@@ -1,7 +1,9 @@
-// A stage that replays: the daemon's own Stage and links in a process of its own, its shard replaced by one that waits for as long as a real
-// one took, without keeping a core busy, and then gives a tensor of the real one's size. So a few cores carry many stages.
+// A stage that replays: the daemon's own Stage and links in a process of its own, its shard
+// replaced by one that waits for as long as a real one took, without keeping a core busy, and then
+// gives a tensor of the real one's size. So a few cores carry many stages.
 //
-//   pareto_bench ══ tcp ══▶ replay-stage 0 ══ tcp ══▶ … ══ tcp ══▶ replay-stage K-1 ══ tcp ══▶ pareto_bench
+//   pareto_bench ══ tcp ══▶ replay-stage 0 ══ tcp ══▶ … ══ tcp ══▶ replay-stage K-1 ══ tcp
+//       ══▶ pareto_bench
 #pragma once
 
 #include <cstdint>
@@ -20,13 +22,13 @@
 
 namespace pareto::bench {
 
-/// What one stage did when it was real.
+/// The recorded work of one stage when it was real.
 struct StageRecording {
-  std::vector<Nanoseconds> compute;  ///< of one request after another; replayed in turns
-  std::uint64_t output_bytes = 0;    ///< of a request
+  std::vector<Nanoseconds> compute;  ///< times of one request after another; replayed in turns
+  std::uint64_t output_bytes = 0;    ///< bytes of a request
 };
 
-/// To open as stage `index` of a ReplayPipeline over tcp: it waits instead of computing.
+/// Returns how to open stage `index` of a ReplayPipeline over tcp: it waits instead of computing.
 daemon::OpenStage replay_stage(std::uint32_t index, StageRecording recording);
 
 /// Stages as processes, linked to each other and to this one; they end with it.
@@ -53,7 +55,8 @@ class ReplayPipeline {
   std::unique_ptr<transport::Link> sink_;
 };
 
-/// `pareto_bench replay-stage …`, the arguments behind that word. Ends by SIGTERM, or with its parent.
+/// `pareto_bench replay-stage …`, the arguments behind that word. Ends by SIGTERM, or with its
+/// parent.
 int run_replay_stage(int argc, char** argv);
 
 }  // namespace pareto::bench

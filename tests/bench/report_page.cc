@@ -14,7 +14,7 @@ constexpr double kMostBytes = 3e6;
 constexpr double kMostMs = 2000;
 constexpr double kMostStepMs = 100;  // what a reader takes for at once
 
-/// The page of 225 split points under four networks, from a store.
+/// Returns the page of 225 split points under four networks, from a store.
 Expected<std::string> large_page(const std::filesystem::path& folder) {
   PARETO_ASSIGN(const auto store, results::ResultStore::open(folder / "results.db"));
   const results::RunRecord run = test::synthetic_large_sweep();

@@ -26,7 +26,8 @@ constexpr int kMostPositions = 30;
 constexpr int kModels = 8;
 constexpr int kRounds = 3;
 
-/// Every fourth with a third objective, every fourth with a shared medium, half of those with devices that have one alone.
+/// Every fourth with a third objective, every fourth with a shared medium, half of those with
+/// devices that have one alone.
 struct Instance {
   CostInputs inputs;
   SearchOptions options;
@@ -54,7 +55,8 @@ struct Timed {
   std::size_t points = 0;
 };
 
-/// Of the processor: a search is one thread that waits for nothing, and what else the machine does is not its affair.
+/// Times a search by the processor: a search is one thread that waits for nothing, and what else
+/// the machine does is not its affair.
 Expected<Timed> time_search(const CostInputs& inputs, const SearchOptions& options) {
   Timed timed;
   for (int round = 0; round < kRounds; ++round) {
@@ -67,7 +69,7 @@ Expected<Timed> time_search(const CostInputs& inputs, const SearchOptions& optio
   return timed;
 }
 
-/// Each device has room for that share of the model's weights.
+/// Limits memory: each device has room for that share of the model's weights.
 void limit_memory(double room, CostInputs& inputs) {
   for (planning::DeviceCosts& device : inputs.devices) {
     const auto all = static_cast<double>(device.weight_bytes.back());
@@ -75,7 +77,8 @@ void limit_memory(double room, CostInputs& inputs) {
   }
 }
 
-/// Every two devices have a medium, of which a message from one to another takes half as much as of the first.
+/// Every two devices have a medium, of which a message from one to another takes half as much as of
+/// the first.
 void pair_up(CostInputs& inputs) {
   const int devices = inputs.coordinator();
   inputs.media = devices / 2;
@@ -91,7 +94,7 @@ void pair_up(CostInputs& inputs) {
   }
 }
 
-/// Of several made-up models, changed so.
+/// Returns the worst time over several made-up models that `change` has altered.
 Expected<Timed> worst_time(int positions, int devices, const SearchOptions& options,
                            const std::function<void(CostInputs&)>& change = {}) {
   Timed worst{Nanoseconds(0), 0};

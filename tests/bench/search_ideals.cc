@@ -20,7 +20,8 @@ using planning::GraphIdeals;
 constexpr int kModels = 4;
 constexpr int kRounds = 3;
 
-/// A device that takes for each operator what its FLOPs and the bytes it makes say, off by up to a third.
+/// Returns a device that takes for each operator what its FLOPs and the bytes it makes say, off by
+/// up to a third.
 plan::DeviceProfile made_up_profile(const Graph& graph, std::mt19937_64& random) {
   std::uniform_real_distribution<> unit(0, 1);
   const double slowness = std::exp(1.5 * unit(random));
@@ -42,7 +43,7 @@ plan::DeviceProfile made_up_profile(const Graph& graph, std::mt19937_64& random)
   return profile;
 }
 
-/// Its links are those of test::model_like_costs.
+/// Returns the costs; links are those of test::model_like_costs.
 Expected<CostInputs> costs_of(const Graph& graph, const GraphIdeals& ideals, int devices,
                               std::uint64_t seed) {
   std::mt19937_64 random(seed);

@@ -1,5 +1,6 @@
-// Two network namespaces of this machine with a wire between them as slow as is asked for: the calling thread in one, a wire peer in the
-// other. They need root, and go with the thread and the peer.
+// Two network namespaces of this machine with a wire between them as slow as is asked for: the
+// calling thread in one, a wire peer in the other. They need root, and go with the thread and the
+// peer.
 #pragma once
 
 #include <memory>
@@ -19,16 +20,16 @@ class ShapedNetwork {
   /// Fails: kPermission (no root, or no veth), kUnavailable (the peer).
   static Expected<std::unique_ptr<ShapedNetwork>> make();
 
-  /// Both directions, by tbf.
+  /// Shapes both directions, by tbf.
   Expected<> shape(int megabits_per_second);
-  /// To the peer, over tcp. See wire_peer.h for what it does.
+  /// Connects to the peer, over tcp. See wire_peer.h for what it does.
   Expected<std::unique_ptr<transport::Link>> connect(const wire::Codec* codec = nullptr);
-  /// Bytes a second, as a daemon measures its link to the next one.
+  /// Returns bytes a second, as a daemon measures its link to the next one.
   Expected<double> measured_rate();
 
  private:
   explicit ShapedNetwork(netem::NetworkNamespace there) : there_(std::move(there)) {}
-  /// In the other namespace.
+  /// Starts the peer in the other namespace.
   Expected<> start_peer();
   Expected<> join();
 

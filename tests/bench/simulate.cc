@@ -28,8 +28,9 @@ Duration duration(Nanoseconds mean, double cv) {
   return time;
 }
 
-/// Nine cameras to an edge server of four cores, ten to a wireless channel; each sends what its first stage makes of a frame. Half of them
-/// take pictures at random, half as fast as their window of three lets them.
+/// Returns nine cameras to an edge server of four cores, ten to a wireless channel; each sends what
+/// its first stage makes of a frame. Half of them take pictures at random, half as fast as their
+/// window of three lets them.
 Scenario fleet() {
   using std::chrono::microseconds;
   using std::chrono::milliseconds;

@@ -8,7 +8,8 @@ namespace pareto::bench {
 namespace {
 
 constexpr std::size_t kPoints = 4;
-// Where in physical memory a load comes to lie makes a run some percent faster or slower, for as long as it is loaded.
+// Where in physical memory a load comes to lie makes a run some percent faster or slower, for as
+// long as it is loaded.
 constexpr int kLoads = 3;
 
 struct Halves {

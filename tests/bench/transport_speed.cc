@@ -36,7 +36,8 @@ class Wire {
   virtual ~Wire() = default;
   virtual Expected<> send(Order order) = 0;
   virtual Expected<> receive() = 0;
-  /// Once everything sent before has arrived: processor time that both ends have spent since they began.
+  /// Once everything sent before has arrived: processor time that both ends have spent since they
+  /// began.
   virtual Expected<Nanoseconds> report() = 0;
 };
 
@@ -90,8 +91,8 @@ class BareWire final : public Wire {
   Tensor tensor_;
 };
 
-/// What shared memory cannot beat: one memcpy on each way, each by another core, which slept until then and finds the bytes in the cache
-/// of the one that wrote them.
+/// The wire that shared memory cannot beat: one memcpy on each way, each by another core, which
+/// slept until then and finds the bytes in the cache of the one that wrote them.
 class CopyWire final : public Wire {
  public:
   CopyWire(Tensor tensor, int other_cpu)
@@ -139,7 +140,7 @@ class CopyWire final : public Wire {
   std::jthread other_;
 };
 
-/// Two ends on a core each, where there are two.
+/// A wire with its two ends on a core each, if there are two.
 class Pinned {
  public:
   Pinned() {

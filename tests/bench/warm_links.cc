@@ -69,7 +69,8 @@ struct Network {
   }
 };
 
-/// A daemon, its control service and its links on `host`; in the namespace of the calling thread.
+/// Starts a daemon, its control service and its links on `host`; in the namespace of the calling
+/// thread.
 Expected<cluster::ChildProcess> start_daemon(const std::string& host,
                                              const std::filesystem::path& state) {
   return cluster::ChildProcess::start(
@@ -85,13 +86,13 @@ Expected<cluster::DeviceConfig> device(const char* name, cluster::ChildProcess& 
   return cluster::DeviceConfig{name, ready.value("control", "")};
 }
 
-/// What requests took that no stage computed, in milliseconds.
+/// The times of requests that no stage computed, in milliseconds.
 struct Times {
   std::vector<double> warm;
   std::vector<double> first;
   std::vector<double> after_pause;
-  std::vector<double> in_flight;  ///< between two results, of requests that follow each other
-  double boundary_ms = 0;         ///< that the link takes for what crosses it
+  std::vector<double> in_flight;  ///< times between two results, of requests that follow each other
+  double boundary_ms = 0;         ///< time that the link takes for what crosses it
 };
 
 Expected<std::vector<double>> requests(Pipelines& pipelines, cluster::Deployment& deployment,

@@ -1,4 +1,5 @@
-// What a warm connection is judged on: two namespaces, a link of 100 Mbit/s and 20 ms one way between them, and a process in one of them.
+// What a warm connection is judged on: two namespaces, a link of 100 Mbit/s and 20 ms one way
+// between them, and a process in one of them.
 #pragma once
 
 #include <string>
@@ -9,13 +10,14 @@
 
 namespace pareto::bench {
 
-/// The first request after deploying, and one after two seconds of idling, against one that follows another; and with many in flight a
-/// result's time against that of the link: over the emulated link, a boundary of about 300 KB, with that congestion control on both sides.
-/// In a process of its own, because a process is in one namespace.
+/// Measures the first request after deploying, and one after two seconds of idling, against one
+/// that follows another; and with many in flight a result's time against that of the link: over the
+/// emulated link, a boundary of about 300 KB, with that congestion control on both sides. In a
+/// process of its own, because a process is in one namespace.
 Expected<std::vector<Row>> warm_links(const std::string& name, const std::string& transport,
                                       const std::string& congestion_control);
 
-/// That process: main() of `pareto_bench emulated-network`.
+/// Runs that process: main() of `pareto_bench emulated-network`.
 int run_emulated_network(int argc, char** argv);
 
 }  // namespace pareto::bench

@@ -7,7 +7,8 @@
 
 namespace pareto::bench {
 
-/// What the peer does with a message: its sequence number, or the bare header's first word.
+/// The order for what the peer does with a message: its sequence number, or the bare header's first
+/// word.
 enum class Order : std::uint32_t {
   kTake = 0,    ///< nothing
   kEcho = 1,    ///< send it back

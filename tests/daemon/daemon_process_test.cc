@@ -321,7 +321,8 @@ TEST_F(ParetodTest, ANameThatDnsCannotTellYetIsNobodysMistake) {
   EXPECT_THAT(control.errors, HasSubstr("control address pi-1.example.org:0"));
 }
 
-/// A control group below this process's own that may take one core's time; nothing if there can be none here.
+/// A control group below this process's own that may take one core's time; nothing if there can be
+/// none here.
 class OneCoreGroup {
  public:
   OneCoreGroup() {

@@ -20,7 +20,8 @@ using testing::HasSubstr;
 
 class HostilePeers : public ParetodTest {
  protected:
-  /// The daemon with at most so many descriptors; `limits` as prlimit(1) takes them, "SOFT:HARD".
+  /// Runs the daemon with that limit of descriptors; `limits` as prlimit(1) takes them,
+  /// "SOFT:HARD".
   std::vector<std::string> with_descriptors(const std::string& limits) const {
     std::vector<std::string> list = arguments();
     list.front() = PARETO_BIN_DIR "/paretod";

@@ -1,4 +1,4 @@
-// The real program as a service: what it tells whoever listens at NOTIFY_SOCKET.
+// The real program as a service: what it reports to NOTIFY_SOCKET.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/ptrace.h>
@@ -34,7 +34,8 @@ class Service : public test::ParetodTest {
   NotifySocket socket_;
 };
 
-/// The one thread of a process whose id is the process's own, its main thread, stopped while the others go on.
+/// The one thread of a process whose id is the process's own, its main thread, stopped while the
+/// others go on.
 class MainThreadStopped {
  public:
   explicit MainThreadStopped(pid_t process) : process_(process) {
@@ -59,7 +60,7 @@ class MainThreadStopped {
   std::string failure_;
 };
 
-/// The number after "NAME=" in a message; 0 where there is none.
+/// Returns the number after "NAME=" in a message; 0 where there is none.
 std::int64_t number_in(const std::string& message, const std::string& name) {
   const std::size_t at = ("\n" + message).find("\n" + name + "=");
   return at == std::string::npos ? 0 : std::atoll(message.c_str() + at + name.size() + 1);

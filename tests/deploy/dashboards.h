@@ -9,8 +9,8 @@ namespace pareto::test {
 
 struct DashboardQuery {
   std::string where;  ///< "fleet: Requests"
-  std::string
-      expression;  ///< with Grafana's variables replaced by what they stand for when everything is chosen
+  /// Expression with Grafana's variables replaced by what they stand for when everything is chosen.
+  std::string expression;
 };
 
 struct Dashboard {
@@ -18,9 +18,9 @@ struct Dashboard {
   nlohmann::json json;
 };
 
-/// All of them, parsed. Throws what the parser does.
+/// Returns all dashboards, parsed. Throws what the parser does.
 std::vector<Dashboard> dashboards();
-/// Of its panels and its variables.
+/// Returns the queries of its panels and its variables.
 std::vector<DashboardQuery> queries_of(const Dashboard& dashboard);
 
 }  // namespace pareto::test

@@ -1,4 +1,5 @@
-// A real Prometheus, with the configuration that is deployed, over two real daemons at work and the sweep that keeps them so.
+// A real Prometheus, with the configuration that is deployed, over two real daemons at work and the
+// sweep that keeps them so.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -44,8 +45,9 @@ void add_deployed_pipeline(metrics::Families& families) {
                       {{{}, 0, counts}}});
 }
 
-/// What no machine that runs tests has for certain: sensors of every kind, and a link that is slow enough to have a rate. And a stage of a
-/// device that was profiled. And a deployed pipeline.
+/// Returns metrics that no machine that runs tests has for certain: sensors of every kind, and a
+/// link that is slow enough to have a rate. And a stage of a device that was profiled. And a
+/// deployed pipeline.
 metrics::Families board_metrics(const std::filesystem::path& sysfs) {
   metrics::Families families = daemon::machine_sensors(sysfs);
   families.push_back({"pareto_link_rate_bytes_per_second",
@@ -99,7 +101,7 @@ class Monitoring : public EndToEnd {
             "--metrics-key", files.key,     "--metrics-client-ca",   authority_.certificate()};
   }
 
-  /// Both daemons have a stage each, and requests, for longer than any test takes.
+  /// Starts a sweep: both daemons have a stage each, and requests, for longer than any test takes.
   void start_sweep() {
     auto arguments = small_sweep(
         {"--devices", inventory({{"first", first_.address()}, {"second", second_.address()}}),
@@ -117,7 +119,7 @@ class Monitoring : public EndToEnd {
     sweep_metrics_ = said.substr(at + key.size(), said.find("/metrics\n", at) - at - key.size());
   }
 
-  /// With the files that are deployed, but other targets, and every second.
+  /// Starts Prometheus with the files that are deployed, but other targets, and every second.
   void start_prometheus() {
     const std::filesystem::path source = PARETO_SOURCE_DIR "/deploy/prometheus";
     const std::filesystem::path copy = folder() / "prometheus";
@@ -146,7 +148,7 @@ class Monitoring : public EndToEnd {
         << "prometheus is needed: " << prometheus_->errors();
   }
 
-  /// What Prometheus answers now: numbers, without those that are none.
+  /// Returns what Prometheus answers now: numbers, without those that are none.
   std::vector<json> ask(const std::string& expression) const {
     const HttpResult answer =
         http_get(address_, "/api/v1/query?query=" + percent_encoded(expression));
@@ -174,13 +176,13 @@ class Monitoring : public EndToEnd {
     return without_answer({{"", expression}}).empty();
   }
 
-  /// What the metrics there are, asked as Prometheus asks.
+  /// Returns the metrics that there are, asked as Prometheus asks.
   HttpResult scrape(const std::string& address) const {
     if (address != first_.metrics()) return http_get(address, "/metrics");
     return https_get(address, "/metrics", {authority_.certificate(), own_});
   }
 
-  /// The one query of the panel of that name.
+  /// Returns the one query of the panel of that name.
   static std::string query_of(const std::string& where) {
     for (const Dashboard& dashboard : dashboards()) {
       for (const DashboardQuery& query : queries_of(dashboard)) {
@@ -192,7 +194,7 @@ class Monitoring : public EndToEnd {
   }
 
   const TestAuthority authority_;
-  const tls::CertificateFiles own_;  ///< that Prometheus shows
+  const tls::CertificateFiles own_;  ///< certificate that Prometheus shows
   Daemon first_;
   Daemon second_;
   std::unique_ptr<metrics::MetricsServer> board_;
@@ -220,7 +222,8 @@ TEST_F(Monitoring, EveryQueryOfEveryDashboardHasAnAnswer) {
   for (const DashboardQuery& unanswered : without_answer(queries)) {
     ADD_FAILURE() << unanswered.where << " shows nothing: " << unanswered.expression;
   }
-  // Both daemons are at work, each under its own name, and a stage's number is its place in the pipeline.
+  // Both daemons are at work, each under its own name, and a stage's number is its place in the
+  // pipeline.
   EXPECT_TRUE(is_answered("rate(pareto_requests_total{device=\"first\",outcome=\"ok\"}[1m]) > 0"));
   EXPECT_TRUE(is_answered(
       "rate(pareto_requests_total{device=\"second\",stage=\"1\",outcome=\"ok\"}[1m]) > 0"));

@@ -28,7 +28,7 @@ class Unit : public testing::Test {
     if (!std::filesystem::exists(kAnalyze)) GTEST_SKIP() << "no systemd here";
   }
 
-  /// A copy that starts the program of this build, which is not installed.
+  /// Returns a copy that starts the program of this build, which is not installed.
   std::string unit(const std::string& more = "") const {
     std::string text = text_;
     const std::string installed = "/usr/bin/paretod";
@@ -39,7 +39,7 @@ class Unit : public testing::Test {
     std::ofstream(path) << text;
     return path;
   }
-  /// Without the manual page, which is made when the package is.
+  /// Verifies a unit without the manual page, which is made when the package is.
   Finished verify(const std::string& unit) const {
     return run({kAnalyze, "verify", "--man=no", "--recursive-errors=no", unit});
   }

@@ -1,4 +1,5 @@
-// Pipelines of three stages, with real daemons: what a sweep plans and measures of them, and that they compute what the model does.
+// Pipelines of three stages, with real daemons: what a sweep plans and measures of them, and that
+// they compute what the model does.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +28,7 @@ class Chain : public EndToEnd {
     inventory_ = inventory(devices);
   }
 
-  /// A sweep of the small model on the three, measured little; its document.
+  /// Runs a sweep of the small model on the three, measured little; its document.
   json sweep(const std::vector<std::string>& more) const {
     std::vector<std::string> arguments{"--devices", inventory_, "--rounds", "1", "--json"};
     arguments.insert(arguments.end(), more.begin(), more.end());

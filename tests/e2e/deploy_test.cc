@@ -62,7 +62,7 @@ class Deploy : public EndToEnd {
     return {"/bin/sh", "-c", line.str() + " " + behind};
   }
 
-  /// A fifo that requests are written to, open for reading and writing: it never ends.
+  /// Returns a fifo that requests are written to, open for reading and writing: it never ends.
   std::string names() const {
     EXPECT_EQ(::mkfifo(path("names").c_str(), 0600), 0);
     return "<> " + path("names");
@@ -86,7 +86,7 @@ class Deploy : public EndToEnd {
   }
 
   std::vector<std::unique_ptr<Daemon>> daemons_;
-  std::vector<std::string> names_;  ///< of the stages, as errors begin
+  std::vector<std::string> names_;  ///< names of the stages, as errors begin
   std::string inventory_;
 };
 
@@ -241,7 +241,7 @@ TEST_F(Deploy, WhoWantsToStopIsAnsweredAlthoughADeviceHangs) {
   request("f1.npy");
   process.signal(SIGINT);
   ASSERT_TRUE(process.wait_for_output("stopping after the requests in flight; again to leave now"));
-  // Four where the request was taken before the wish came, one where it was not.
+  // Four where the request was taken before the signal came, one where it was not.
   EXPECT_THAT(process.wait(), AnyOf(4, 1)) << process.errors();
   EXPECT_THAT(process.errors(), HasSubstr(names_[2] + "no answer within"));
 }

@@ -1,5 +1,6 @@
-// Devices that are found: daemons announced by a real Avahi on one side of a link, looked for on the other, and named by a real DNS server.
-// Each side is a network namespace; the bus that daemon and Avahi share is of this test alone.
+// Devices that are found: daemons announced by a real Avahi on one side of a link, looked for on
+// the other, and named by a real DNS server. Each side is a network namespace; the bus that daemon
+// and Avahi share is of this test alone.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -110,7 +111,7 @@ class Discovery : public EndToEnd {
     EXPECT_TRUE(daemon->wait_for_output("\"pid\":")) << daemon->errors();
     return daemon;
   }
-  /// On the far side, seen from the near one.
+  /// Returns the port on the far side, seen from the near one.
   static int port_of(const Process& daemon) {
     const std::string control = json::parse(daemon.output()).at("control");
     return std::stoi(control.substr(control.rfind(':') + 1));

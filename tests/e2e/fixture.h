@@ -1,4 +1,5 @@
-// What end-to-end tests share: a folder, a small model that cuts and runs in no time, and daemons of their own.
+// What end-to-end tests share: a folder, a small model that cuts and runs in no time, and daemons
+// of their own.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,12 +18,13 @@ namespace pareto::test {
 /// A daemon started by the test, on ports that the system picked.
 class Daemon {
  public:
-  /// Waits until it says that it serves; throws with its stderr if it does not. `program`: what comes before the flags.
+  /// Waits until it says that it serves; throws with its stderr if it does not. `program`: what
+  /// comes before the flags.
   Daemon(const std::string& name, const std::filesystem::path& folder,
          const std::vector<std::string>& flags = {},
          std::vector<std::string> program = {"paretod"});
   const std::string& address() const { return address_; }
-  /// Where it serves metrics; empty: nowhere.
+  /// Returns where it serves metrics; empty: nowhere.
   const std::string& metrics() const { return metrics_; }
   Process& process() { return *process_; }
 
@@ -38,9 +40,11 @@ class EndToEnd : public testing::Test {
   ~EndToEnd() override;
 
   static Finished paretoctl(std::vector<std::string> arguments);
-  /// Runs the small model, or a plan of it, for three requests, with its output in a file of this test's folder.
+  /// Runs the small model, or a plan of it, for three requests, with its output in a file of this
+  /// test's folder.
   Finished run_model(const std::vector<std::string>& more, const std::string& output) const;
-  /// The arguments of a sweep of the small model with its store in this test's folder, then `more`.
+  /// Returns the arguments of a sweep of the small model with its store in this test's folder, then
+  /// `more`.
   std::vector<std::string> small_sweep(const std::vector<std::string>& more) const;
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
   /// Writes an inventory of name and address and returns its path.

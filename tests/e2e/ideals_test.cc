@@ -1,4 +1,5 @@
-// Plans that run a model's operators in an order of their own, with real daemons: the bits are the model's.
+// Plans that run a model's operators in an order of their own, with real daemons: the bits are the
+// model's.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +16,8 @@ using testing::HasSubstr;
 
 class OwnOrder : public EndToEnd {
  protected:
-  /// Of the small model, whose operator 4 feeds two branches: 5, 6 and 7, 8. The second one runs before the first.
+  /// Returns a plan of the small model, whose operator 4 feeds two branches: 5, 6 and 7, 8. The
+  /// second one runs before the first.
   json plan() const {
     const Finished whole = run_model(
         {"--model", "squeezenet1_0", "--engine", "plain", "--save-plan", path("whole.json")},

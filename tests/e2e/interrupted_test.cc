@@ -48,9 +48,10 @@ class SilentDevice {
 struct Interruption {
   const char* command;
   std::vector<std::string> flags;
-  const char* early;         ///< its sentence before its devices are connected
-  const char* working = "";  ///< what it says once it asks them; empty: it always ends at once
-  int exit_code = 0;         ///< from then on, if a device hangs
+  const char* early;  ///< its sentence before its devices are connected
+  /// Sentence that it prints once it asks them; empty: it always ends at once.
+  const char* working = "";
+  int exit_code = 0;  ///< exit code from then on, if a device hangs
 };
 
 std::ostream& operator<<(std::ostream& out, const Interruption& one) { return out << one.command; }

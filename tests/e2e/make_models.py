@@ -10,7 +10,8 @@ import torchvision
 folder = sys.argv[1]
 torch.manual_seed(1)
 
-# A Swin transformer: reshapes with sizes, rolls, masks; several tensors and lists cross its boundaries.
+# A Swin transformer: reshapes with sizes, rolls, masks; several tensors and lists cross its
+# boundaries.
 swin = torchvision.models.SwinTransformer(
     patch_size=[4, 4], embed_dim=12, depths=[2, 2], num_heads=[2, 4], window_size=[4, 4], num_classes=5).eval()
 torch.jit.script(swin).save(f"{folder}/swin.pt")

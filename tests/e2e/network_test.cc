@@ -46,7 +46,7 @@ TEST_F(Networks, AreADimensionOfASweep) {
     ASSERT_EQ(trial["status"], "ok") << trial.dump(1);
     const double round_trip = trial["network"]["round_trip_ms"];
     EXPECT_EQ(round_trip >= 40, slow) << round_trip;
-    // What is on the device beside the coordinator does not cross the link.
+    // What is on the device next to the coordinator does not cross the link.
     const bool crosses = trial["plan"]["stages"].back()["device"] == "local-1";
     if (slow && crosses) {
       EXPECT_GE(trial["latency_ms"]["p50"].get<double>(), 40) << trial["id"];
@@ -73,7 +73,7 @@ TEST_F(Networks, OnePipelineRunsThePlansWhoseConnectionsTakeLongToOpen) {
   }
   if (done.exit_code == 4) return;  // a machine too busy to emulate the link
   EXPECT_EQ(measured, 3);
-  // One of each device alone, the sentinel's, and one for all splits.
+  // One of each device alone, the reference plan's, and one for all splits.
   EXPECT_LE(run["time"]["openings"], 4);
 }
 

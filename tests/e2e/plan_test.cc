@@ -23,7 +23,7 @@ using testing::HasSubstr;
 
 class Planning : public EndToEnd {
  protected:
-  /// A command on the small model with this test's store.
+  /// Runs a command on the small model with this test's store.
   std::vector<std::string> planning(const std::string& command,
                                     const std::vector<std::string>& more) const {
     std::vector<std::string> arguments{command, "--store", path("results.db"), "--splits",
@@ -207,7 +207,8 @@ TEST_F(Planning, EnergyIsModelledFromThePowerOfEachDevice) {
 }
 
 TEST_F(Planning, AModelThatFitsOnNoDeviceIsSplit) {
-  // To load the model takes 5.9 MiB, the part before features.9 and the rest about 3 each, and what follows features.3 nearly all.
+  // To load the model takes 5.9 MiB, the part before features.9 and the rest about 3 each, and what
+  // follows features.3 nearly all.
   const Daemon first("first", folder(), {"--memory-limit", "4MiB"});
   const Daemon second("second", folder(), {"--memory-limit", "4MiB"});
   const std::string devices = inventory({{"first", first.address()}, {"second", second.address()}});

@@ -1,5 +1,6 @@
-// Devices that make their own network worse at the coordinator's wish: two namespaces with a link for control and one for data, a real
-// daemon in each. A rate alone takes no netem, so that this runs on any kernel with tbf.
+// Devices that make their own network worse at the coordinator's request: two namespaces with a
+// link for control and one for data, a real daemon in each. A rate alone takes no netem, so that
+// this runs on any kernel with tbf.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -53,7 +54,7 @@ class RemoteNetworks : public EndToEnd {
     return set_up(*far_, ".2");
   }
 
-  /// Its control address.
+  /// Starts a daemon and returns its control address.
   std::string start(std::unique_ptr<Process>& daemon, const NetworkNamespace& where,
                     const std::string& name, const std::string& host, const char* allowed) {
     static_cast<void>(where.run([&]() -> Expected<> {
@@ -80,7 +81,7 @@ class RemoteNetworks : public EndToEnd {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return small_sweep(arguments);
   }
-  /// What stands at the root of a side's data device: "tbf" while it is made worse.
+  /// Returns what stands at the root of a side's data device: "tbf" while it is made worse.
   static std::string root_queue(const NetworkNamespace& where) {
     std::string kind;
     EXPECT_TRUE(where.run([&]() -> Expected<> {
@@ -91,7 +92,8 @@ class RemoteNetworks : public EndToEnd {
     return kind;
   }
 
-  /// A coordinator that makes the network slow until it is ended. Returns once it has done so to the far side.
+  /// Starts a coordinator that makes the network slow until it is ended. Returns once it has done
+  /// so to the far side.
   std::unique_ptr<Process> endless_sweep() const {
     std::unique_ptr<Process> coordinator;
     EXPECT_TRUE(near_->run([&]() -> Expected<> {

@@ -17,7 +17,8 @@ using testing::IsEmpty;
 
 class Replicas : public EndToEnd {
  protected:
-  /// A file of the small model on both of two devices; beside it whole.json, of one of them, and whole.npy, what that made.
+  /// Returns a file of the small model on both of two devices; next to it whole.json, of one of
+  /// them, and whole.npy, what that made.
   std::string plan() const {
     const Finished whole = run_model(
         {"--model", "squeezenet1_0", "--engine", "plain", "--save-plan", path("whole.json")},

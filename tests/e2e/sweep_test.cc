@@ -18,7 +18,8 @@ using testing::Not;
 
 class Sweep : public EndToEnd {};
 
-/// Whether any other trial of the same batch and condition is at least as good in both figures and better in one.
+/// Whether any other trial of the same batch and condition is at least as good in both figures and
+/// better in one.
 bool beaten(const json& trial, const json& trials) {
   for (const json& other : trials) {
     if (other["status"] != "ok" || other["batch"] != trial["batch"]) continue;
@@ -35,7 +36,8 @@ bool beaten(const json& trial, const json& trials) {
   return false;
 }
 
-/// The front of a document follows from the figures that it shows, and few rounds make nothing certain.
+/// The front of a document follows from the figures that it shows, and few rounds make nothing
+/// certain.
 void expect_honest(const json& run) {
   for (const json& trial : run["trials"]) {
     if (trial["status"] != "ok") continue;
@@ -46,7 +48,7 @@ void expect_honest(const json& run) {
   }
 }
 
-/// What both documents show of every trial is the same.
+/// Expects that both documents show the same of every trial.
 void expect_same_figures(const json& a, const json& b) {
   std::map<std::string, json> by_id;
   for (const json& trial : b["trials"]) by_id[trial["id"]] = trial;

@@ -39,7 +39,7 @@ class Testbeds : public EndToEnd {
     if (::geteuid() == 0) paretoctl({"testbed", "down", name_});
   }
 
-  /// Its row of `testbed status`; null where it is not up.
+  /// Returns its row of `testbed status`; null if it is not up.
   json status() const {
     for (const json& bed : json::parse(paretoctl({"testbed", "status", "--json"}).output)) {
       if (bed["name"] == name_) return bed;

@@ -1,7 +1,8 @@
-// Any bytes as an encoding: no codec may crash, read or write where it should not. What the bytes are as a tensor has to survive
-// the way there and back.
+// Any bytes as an encoding: no codec may crash, read or write where it should not. What the bytes
+// are as a tensor has to survive the way there and back.
 //
-//   input = codec's place in the list, dtype's place, rank (0 … 3), a size (0 … 255) for each dimension, the encoding
+//   input = codec's place in the list, dtype's place, rank (0 … 3), a size (0 … 255) for each
+//           dimension, the encoding
 #include <array>
 #include <cstdint>
 #include <cstdlib>

@@ -1,8 +1,9 @@
-// Any bytes as a frame: the decoder may refuse them, and no more. A message that it takes comes again in memory used before, comes from
-// a frame that lies in memory as a whole, and is encoded and decoded again by every codec.
+// Any bytes as a frame: the decoder may refuse them, and no more. A message that it takes comes
+// again in memory used before, comes from a frame that lies in memory as a whole, and is encoded
+// and decoded again by every codec.
 //
-//   input = a frame as it travels, or: 2 bytes how long the metadata is, the metadata, the payload; then the header is made here,
-//           with all checksums right, which no fuzzer would guess
+//   input = a frame as it travels, or: 2 bytes how long the metadata is, the metadata, the payload;
+//           then the header is made here, with all checksums right, which no fuzzer would guess
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,6 @@
-# LibTorch by its libraries, as a Python package or an unpacked libtorch.zip has them: PARETO_TORCH is the folder with include and lib.
-# LibTorch's own configuration asks for the CUDA toolkit and its compiler, which are not needed to link it.
+# LibTorch by its libraries, as a Python package or an unpacked libtorch.zip has them: PARETO_TORCH
+# is the folder with include and lib. LibTorch's own configuration asks for the CUDA toolkit and its
+# compiler, which are not needed to link it.
 set(Torch_FOUND FALSE)
 if(NOT EXISTS ${PARETO_TORCH}/include/torch/script.h)
   return()

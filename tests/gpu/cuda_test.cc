@@ -1,4 +1,5 @@
-// Shards and pipelines on a GPU, against the processor. tests/gpu/run runs it; ctest does not know it.
+// Shards and pipelines on a GPU, against the processor. tests/gpu/run runs it; ctest does not know
+// it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +31,8 @@ constexpr std::int64_t kBatch = 2;
 /// cuDNN computes convolutions in TF32, which keeps ten bits of a number's mantissa.
 constexpr double kOtherDevice = 1e-2;
 
-/// What stands for the GPU: cuda:0, or what PARETO_GPU says, such as cpu to try the tests themselves.
+/// Returns the device that stands for the GPU: cuda:0, or PARETO_GPU, such as cpu to try the tests
+/// themselves.
 std::string gpu() {
   const char* const named = std::getenv("PARETO_GPU");
   return named != nullptr && *named != '\0' ? named : "cuda:0";
@@ -64,7 +66,8 @@ struct Known {
     return ShardRunner::load(
         shard, [this](const Digest& digest) { return model.weight(digest); }, options);
   }
-  /// The plain engine's outputs, cut at that position: what is before it on one device, the rest on the other.
+  /// Returns the plain engine's outputs, cut at that position: what is before it on one device, the
+  /// rest on the other.
   Expected<Tuple> run(std::int64_t position, const std::string& before,
                       const std::string& after) const {
     PARETO_ASSIGN(const auto prefix, load(0, position, before, "plain"));

@@ -151,7 +151,8 @@ const std::set<std::string> kMaySeeTorch{"core/runtime",          "core/runtime/
                                          "core/runtime/engines",  "partitioner/model/graph",
                                          "partitioner/model/zoo", "partitioner/model/emit"};
 
-/// Third-party headers that may stand in a header of ours: value types and formatting, nothing that opens, runs or parses.
+/// Third-party headers that may stand in a header of ours: value types and formatting, nothing that
+/// opens, runs or parses.
 const std::vector<std::string> kAllowedInHeaders{"fmt/", "tl/", "nlohmann/"};
 
 struct Include {
@@ -160,7 +161,7 @@ struct Include {
 };
 
 struct Source {
-  fs::path path;       ///< from the root of the tree
+  fs::path path;       ///< path from the root of the tree
   std::string folder;  ///< "core/wire"
   std::vector<Include> includes;
 };
@@ -240,7 +241,7 @@ TEST(Layering, FewFoldersSeeLibTorch) {
   }
 }
 
-/// Headers that only files beside them include: the inside of a plug.
+/// Headers that only files next to them include: the inside of a plug.
 std::set<fs::path> inner_headers(const std::vector<Source>& sources) {
   std::set<fs::path> inner;
   for (const Source& source : sources) inner.insert(source.path);

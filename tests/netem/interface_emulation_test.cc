@@ -1,4 +1,5 @@
-// A condition on an interface that is there already: here one end of a veth pair, in a namespace of its own.
+// A condition on an interface that is there already: here one end of a veth pair, in a namespace of
+// its own.
 #include "netem/interface_emulation.h"
 
 #include <gmock/gmock.h>
@@ -134,7 +135,7 @@ class InterfaceEmulationTest : public ::testing::Test {
     ASSERT_TRUE(up) << up.error().message;
   }
 
-  /// What fails a test inside fails it.
+  /// Runs `work` inside. What fails a test inside fails it.
   void inside(const std::function<void()>& work) const {
     const auto ran = first_->run([&]() -> Expected<> {
       work();
@@ -192,7 +193,8 @@ class InterfaceEmulationTest : public ::testing::Test {
     EXPECT_TRUE(found) << found.error().message;
     return found.value_or(LinkMeasurement{});
   }
-  /// Where it can be told: on a kernel with netem, which `./dev test-netem` brings with a clock of its own.
+  /// Expects the condition if it can be told: on a kernel with netem, which `./dev test-netem`
+  /// brings with a clock of its own.
   void expect_as_asked(const plan::Condition& condition) const {
     constexpr int kTries = 3;
     Expected<> judged;

@@ -1,4 +1,4 @@
-// One suite over every emulator: what a link with a condition on it does, whoever emulates it.
+// One suite over every emulator: what a link with a condition on it does, with each of them.
 #include "netem/link_emulator.h"
 
 #include <arpa/inet.h>
@@ -47,7 +47,8 @@ std::vector<char> noise(std::size_t bytes) {
   return data;
 }
 
-/// How many bytes came, all that there is room for; -1: an error. Programs that end in another thread interrupt a wait.
+/// Returns how many bytes came, all that there is room for; -1: an error. Programs that end in
+/// another thread interrupt a wait.
 ssize_t receive_all(const FileDescriptor& socket, std::vector<char>& data) {
   std::size_t received = 0;
   while (received < data.size()) {
@@ -73,7 +74,7 @@ class LinkEmulatorTest : public ::testing::TestWithParam<EmulatorKind> {
     second_.emplace(*std::move(second));
   }
 
-  /// False: this machine cannot, and the test is skipped.
+  /// Joins the two ends. False: this machine cannot, and the test is skipped.
   bool join(const plan::Condition& condition) {
     auto link = LinkEmulator::create({*first_, kFirst}, {*second_, kSecond}, condition, GetParam());
     if (!link) {
@@ -112,8 +113,8 @@ class LinkEmulatorTest : public ::testing::TestWithParam<EmulatorKind> {
     ASSERT_TRUE(far_);
   }
 
-  /// Sends that many numbered datagrams to the second end, some at a time, and waits until each has arrived or was dropped. Returns
-  /// what arrived, in that order.
+  /// Sends that many numbered datagrams to the second end, some at a time, and waits until each has
+  /// arrived or was dropped. Returns what arrived, in that order.
   std::vector<int> numbers_across(int count) {
     constexpr std::size_t kAtATime = 100;
     const FileDescriptor near = bound_in(*first_, kFirst, SOCK_DGRAM);

@@ -1,4 +1,5 @@
-// What happens to packets, against what was asked for: a hundred thousand of them, the same ones every time.
+// What happens to packets, against what was asked for: a hundred thousand of them, the same ones
+// every time.
 #include "netem/packet_fates.h"
 
 #include <gtest/gtest.h>
@@ -32,13 +33,13 @@ double lost_share(const std::vector<PacketFate>& fates) {
   return share_of(fates, [](const PacketFate& fate) { return fate.lost; });
 }
 
-/// Half the width of the 99 % interval of a share over all packets.
+/// Returns half the width of the 99 % interval of a share over all packets.
 double binomial(double share) { return 2.576 * std::sqrt(share * (1 - share) / kPackets); }
 
 struct Moments {
   double mean = 0;
   double deviation = 0;
-  double correlation = 0;  ///< of neighbours
+  double correlation = 0;  ///< correlation of neighbours
 };
 
 Moments delays_of(const std::vector<PacketFate>& fates) {

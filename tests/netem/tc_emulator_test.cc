@@ -1,5 +1,5 @@
-// The kernel's emulator by measurement, and beside the user-space one. Where the kernel has no netem most of it is skipped: `./dev test-netem`
-// runs it on one that has.
+// The kernel's emulator by measurement, and next to the user-space one. Where the kernel has no
+// netem most of it is skipped: `./dev test-netem` runs it on one that has.
 #include "netem/tc_emulator.h"
 
 #include <arpa/inet.h>
@@ -34,7 +34,7 @@ struct NamedCondition {
   plan::Condition condition;
 };
 
-/// What both emulators are held against.
+/// Returns the conditions that both emulators are held against.
 std::vector<NamedCondition> four_conditions() {
   return {{"10 ms, 10 Mbit/s", {direction(10, 10), direction(10, 10)}},
           {"20 ms, 50 Mbit/s", {direction(20, 50), direction(20, 50)}},
@@ -42,7 +42,7 @@ std::vector<NamedCondition> four_conditions() {
           {"25 ms, 40 / 10 Mbit/s", {direction(25, 40), direction(25, 10)}}};
 }
 
-/// A link that was measured; another try where the machine had other things to do.
+/// Measures a link that was measured; another try where the machine had other things to do.
 Expected<LinkMeasurement> measured(EmulatorKind kind, const plan::Condition& condition) {
   constexpr int kTries = 3;
   for (int left = kTries; true; --left) {
@@ -55,7 +55,7 @@ Expected<LinkMeasurement> measured(EmulatorKind kind, const plan::Condition& con
   }
 }
 
-/// Of so few probes that it takes hardly longer than the link does.
+/// Measures the round trip with so few probes that it takes hardly longer than the link does.
 Nanoseconds round_trip(const EmulatedPair& pair) {
   const auto found = measure_link(pair.first(), pair.second(),
                                   {.probes = 5, .interval = milliseconds(1), .stream = {}});

@@ -123,7 +123,7 @@ TEST(Samples, AreAllValid) {
   EXPECT_GE(count, 3);
 }
 
-/// What "pareto-edge/NAME" leaves to be seen.
+/// Whether anything of "pareto-edge/NAME" is left to be seen.
 bool group_exists(const std::string& name) {
   const auto tree = find_controller("memory");
   return tree && std::filesystem::exists(tree->root / "pareto-edge" / name);
@@ -143,7 +143,7 @@ class BusyChild {
     ::kill(pid_, SIGKILL);
     ::waitpid(pid_, nullptr, 0);
   }
-  /// Its end, which somebody else brings about.
+  /// Waits for its end, which somebody else brings about.
   int wait() {
     int status = 0;
     ::waitpid(std::exchange(pid_, 0), &status, 0);

@@ -14,7 +14,7 @@
 
 namespace pareto::test {
 
-/// A module with the methods in `source` and nothing else.
+/// Returns a module with the methods in `source` and nothing else.
 inline torch::jit::Module scripted(const std::string& name, const std::string& source) {
   torch::jit::Module module("__torch__." + name);
   module.register_attribute("training", c10::BoolType::get(), false);
@@ -22,7 +22,8 @@ inline torch::jit::Module scripted(const std::string& name, const std::string& s
   return module;
 }
 
-/// Holds a value whose size depends on the data, so that not every position can be cut. Takes vectors: "50".
+/// Holds a value whose size depends on the data, so that not every position can be cut. Takes
+/// vectors: "50".
 inline torch::jit::Module sized_by_data() {
   return scripted("Data", R"(
 def forward(self, x):

@@ -1,5 +1,5 @@
-// Pipelines over two architectures: this machine's, and arm64 in an emulated Debian, whose root PARETO_ARM64_ROOT names. Run by
-// `./dev portability arm64`.
+// Pipelines over two architectures: this machine's, and arm64 in an emulated Debian, whose root
+// PARETO_ARM64_ROOT names. Run by `./dev portability arm64`.
 #include <elf.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,14 +15,14 @@ namespace {
 
 using nlohmann::json;
 
-/// A program of the other build, in its root.
+/// Returns a program of the other build, in its root.
 std::vector<std::string> on_arm64(const std::string& program) {
   const std::string source = PARETO_SOURCE_DIR;
   return {source + "/tests/portability/root", "run", std::getenv("PARETO_ARM64_ROOT"),
           source + "/build/arm64/bin/" + program};
 }
 
-/// The coordinator of this build.
+/// Returns the coordinator of this build.
 std::vector<std::string> on_this() { return {"paretoctl"}; }
 
 class TwoArchitectures : public EndToEnd {
@@ -42,7 +42,8 @@ class TwoArchitectures : public EndToEnd {
     write_npy(path("input.npy"), {1, 3, 64, 64}, 0);
   }
 
-  /// What `paretoctl run` of a coordinator measured; the output of the model is in that file.
+  /// Returns what `paretoctl run` of a coordinator measured; the output of the model is in that
+  /// file.
   json run_pipeline(const std::vector<std::string>& coordinator,
                     const std::vector<std::string>& more, const std::string& output) const {
     std::vector<std::string> arguments = coordinator;
@@ -75,10 +76,11 @@ TEST_F(TwoArchitectures, APlanMadeOnEitherRunsFromBothOverBoth) {
     for (const json& trial : {made, again}) {
       ASSERT_EQ(trial["stages"].size(), 2U);
       for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(trial["stages"][i]["device"], order[i].first);
-      // Other processors round in another order than the coordinator, which runs the whole model, but no worse.
+      // Other processors round in another order than the coordinator, which runs the whole model,
+      // but no worse.
       EXPECT_LT(trial["output_error"]["max"].get<double>(), 1e-5);
     }
-    // The same stages on the same devices: whoever asks for them gets the same bits.
+    // The same stages on the same devices: any coordinator gets the same bits.
     EXPECT_FALSE(slurp(path("made.npy")).empty());
     EXPECT_EQ(slurp(path("made.npy")), slurp(path("again.npy")));
   };

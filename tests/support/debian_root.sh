@@ -1,12 +1,14 @@
 # Clean Debian systems in folders, made by debootstrap. To be sourced by scripts that are root.
 
-# in_mount_namespace SCRIPT ARGS: starts the script again where whatever it mounts goes with it; returns there.
+# in_mount_namespace SCRIPT ARGS: starts the script again where whatever it mounts goes with it;
+# returns there.
 in_mount_namespace() {
   [ -z "${IN_MOUNT_NAMESPACE:-}" ] || { unset IN_MOUNT_NAMESPACE; return 0; }
   IN_MOUNT_NAMESPACE=1 exec unshare --mount --propagation private "$@"
 }
 
-# debian_mirror SUITE: the mirror that this machine uses: the one with this suite, or else with the machine's own, for a mirror has all.
+# debian_mirror SUITE: the mirror that this machine uses: the one with this suite, or else with the
+# machine's own, for a mirror has all.
 debian_mirror() {
   local mirror
   mirror=$(apt-get indextargets --format '$(CODENAME) $(REPO_URI)' 'Identifier: Packages' |
@@ -17,8 +19,9 @@ debian_mirror() {
   echo "${mirror:-http://deb.debian.org/debian}"
 }
 
-# emulate ARCHITECTURE: has the kernel run its programs by Debian's qemu-user-static, in roots too. In a mount namespace, and for as long
-# as that lives: kernels since 6.7 forget who runs what with the last binfmt_misc that is mounted.
+# emulate ARCHITECTURE: has the kernel run its programs by Debian's qemu-user-static, in roots too.
+# In a mount namespace, and for as long as that lives: kernels since 6.7 forget who runs what with
+# the last binfmt_misc that is mounted.
 emulate() {
   local kernel=/proc/sys/fs/binfmt_misc name
   case $1 in
@@ -34,9 +37,10 @@ emulate() {
   [ -e "$kernel/$name" ] || cat "/usr/lib/binfmt.d/$name.conf" >"$kernel/register" 2>/dev/null || [ -e "$kernel/$name" ]
 }
 
-# make_debian_root FOLDER SUITE ARCHITECTURE DEPENDS [DEBOOTSTRAP FLAGS]: FOLDER/root, with packages as a Depends field names them; with
-# PACKAGE:amd64 (this machine's architecture) among them also those that need no emulation. One that was made for the same is left as it is.
-# In a mount namespace; returns 3 where this machine cannot.
+# make_debian_root FOLDER SUITE ARCHITECTURE DEPENDS [DEBOOTSTRAP FLAGS]: FOLDER/root, with packages
+# as a Depends field names them; with PACKAGE:amd64 (this machine's architecture) among them also
+# those that need no emulation. One that was made for the same is left as it is. In a mount
+# namespace; returns 3 where this machine cannot.
 make_debian_root() {
   local folder=$1 suite=$2 architecture=$3 depends=$4 wanted="${*:2}" mirror own
   own=$(dpkg --print-architecture)
@@ -60,8 +64,8 @@ make_debian_root() {
   printf '%s\n' "$wanted" >"$folder/wanted"
 }
 
-# enter_debian_root FOLDER SHARED…: mounts in FOLDER/root what programs there need of the kernel, and folders that they share with this
-# system, under the same names. In a mount namespace.
+# enter_debian_root FOLDER SHARED…: mounts in FOLDER/root what programs there need of the kernel,
+# and folders that they share with this system, under the same names. In a mount namespace.
 enter_debian_root() {
   local root=$1/root shared architecture
   read -r _ architecture _ <"$1/wanted"

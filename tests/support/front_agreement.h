@@ -8,11 +8,12 @@
 
 namespace pareto::test {
 
-/// "" if the points are the same in their order; placements may differ.
+/// Returns "" if the points are the same in their order; placements may differ.
 std::string difference(const std::vector<planning::FrontPoint>& a,
                        const std::vector<planning::FrontPoint>& b);
 
-/// "" if the front is sorted, no point beats another, and every placement evaluates to its point within its window's range.
+/// Returns "" if the front is sorted, no point beats another, and every placement evaluates to its
+/// point within its window's range.
 std::string flaw(const std::vector<planning::FrontPoint>& front, const planning::CostInputs& inputs,
                  const planning::SearchOptions& options);
 

@@ -16,11 +16,12 @@ class RawConnection {
   RawConnection(const RawConnection&) = delete;
   RawConnection& operator=(const RawConnection&) = delete;
 
-  /// False: the peer has hung up.
+  /// Sends bytes. False: the peer has hung up.
   bool send(std::string_view bytes) const;
-  /// No more will be sent.
+  /// Ends the sending: no more will be sent.
   void end_sending() const;
-  /// All that comes until the peer hangs up; what came within a minute where it does not, with " (cut off)" behind it.
+  /// Returns all that comes until the peer hangs up; if it does not, what came within a minute,
+  /// with " (cut off)" behind it.
   std::string read_to_end() const;
 
  private:
@@ -36,10 +37,11 @@ HttpResult parse_http(const std::string& answer);
 
 /// path: "/metrics?x=1", encoded already. Status 0 where nobody listens.
 HttpResult http_get(const std::string& address, const std::string& path);
-/// As a part of a path or of a form: "a+b" is "a%2Bb".
+/// Encodes text as a part of a path or of a form: "a+b" is "a%2Bb".
 std::string percent_encoded(std::string_view text);
 
-/// A port of 127.0.0.1 that nobody uses now, for programs that cannot pick one. Another may take it before they do.
+/// Returns a port of 127.0.0.1 that nobody uses now, for programs that cannot pick one. Another may
+/// take it before they do.
 std::uint16_t free_port();
 
 }  // namespace pareto::test

@@ -10,8 +10,8 @@
 
 namespace pareto::test {
 
-/// How many of `cases` intervals held the median of all recorded rounds, and how wide they were: in
-/// the median, half the logarithm of high / low.
+/// The number of `cases` intervals that held the median of all recorded rounds, and how wide they
+/// were: in the median, half the logarithm of high / low.
 struct Coverage {
   int cases = 0;
   int latency = 0;
@@ -21,7 +21,7 @@ struct Coverage {
 };
 
 /// Leaves the plan with the first `own` of these rounds and the others with the first `others`,
-/// makes the intervals anew as a sweep does, and counts what the plan's hold. `recorded`: plans of
+/// makes the intervals again as a sweep does, and counts what the plan's hold. `recorded`: plans of
 /// one batch and condition, each with all rounds that `rounds` has the places of.
 void count_case(const std::vector<results::TrialRecord>& recorded, std::size_t plan,
                 std::span<const std::size_t> rounds, std::size_t own, std::size_t others,

@@ -1,4 +1,5 @@
-// Validates JSON against a JSON Schema (draft 2020-12), as far as the golden schemas of this project use it.
+// Validates JSON against a JSON Schema (draft 2020-12), as far as the golden schemas of this
+// project use it.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -7,12 +8,13 @@
 
 namespace pareto::test {
 
-/// "sweep": tests/golden/sweep.schema.json. Throws where there is none.
+/// Returns "sweep": tests/golden/sweep.schema.json. Throws where there is none.
 nlohmann::json golden_schema(const std::string& name);
 
-/// Every violation as "/trials/3/batch: 0 is less than 1". Understands type, enum, const, properties, required,
-/// additionalProperties, items, minItems, maxItems, minimum, maximum, minLength, pattern, anyOf, allOf, if/then/else and $ref to
-/// "#/$defs/NAME"; an unknown keyword is a violation too, so that none is silently ignored.
+/// Returns every violation as "/trials/3/batch: 0 is less than 1". Understands type, enum, const,
+/// properties, required, additionalProperties, items, minItems, maxItems, minimum, maximum,
+/// minLength, pattern, anyOf, allOf, if/then/else and $ref to "#/$defs/NAME"; an unknown keyword is
+/// a violation too, so that none is silently ignored.
 std::vector<std::string> violations(const nlohmann::json& schema, const nlohmann::json& document);
 
 }  // namespace pareto::test

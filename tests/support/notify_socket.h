@@ -14,11 +14,12 @@ class NotifySocket {
  public:
   NotifySocket();
 
-  /// "NOTIFY_SOCKET=…", for the environment of a process that is to speak to it.
+  /// Returns "NOTIFY_SOCKET=…", for the environment of a process that is to speak to it.
   std::string variable() const { return "NOTIFY_SOCKET=" + path(); }
-  /// The next message, lines separated by newlines; empty when none came in time.
+  /// Returns the next message, lines separated by newlines; empty when none came in time.
   std::string receive(std::chrono::milliseconds limit = std::chrono::seconds(60)) const;
-  /// The next message with such a line, those before it dropped; empty when none came in time.
+  /// Returns the next message with such a line, those before it dropped; empty when none came in
+  /// time.
   std::string receive_with(const std::string& line) const;
   /// Drops what has come so far.
   void drop_waiting() const;

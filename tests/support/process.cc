@@ -17,7 +17,8 @@
 namespace pareto::test {
 namespace {
 
-/// That time from now, many times over where PARETO_TEST_PATIENCE says how many: emulated programs are slow.
+/// Returns the time that long from now, multiplied by PARETO_TEST_PATIENCE if that is set: emulated
+/// programs are slow.
 Deadline after(std::chrono::seconds limit) {
   const char* patience = std::getenv("PARETO_TEST_PATIENCE");
   return deadline_after(limit * (patience == nullptr ? 1 : std::atoi(patience)));

@@ -1,4 +1,5 @@
-// Real programs in tests: started, watched, signalled by their pid, and always ended; and the files that they leave.
+// Real programs in tests: started, watched, signalled by their pid, and always ended; and the files
+// that they leave.
 #pragma once
 
 #include <sys/types.h>
@@ -9,16 +10,17 @@
 
 namespace pareto::test {
 
-/// All bytes of a file; empty when it cannot be read.
+/// Returns all bytes of a file; empty when it cannot be read.
 std::string slurp(const std::string& path);
 
-/// One child process with its stdout and stderr in files of a folder of its own. Limits are for a processor of its kind:
-/// PARETO_TEST_PATIENCE multiplies them.
+/// One child process with its stdout and stderr in files of a folder of its own. Limits are for a
+/// processor of its kind: PARETO_TEST_PATIENCE multiplies them.
 ///
 /// Threads: one owner. A child still running when this ends is killed.
 class Process {
  public:
-  /// argv[0] is a path, or a name in the build's bin folder. `environment`: "NAME=value" added to ours.
+  /// argv[0] is a path, or a name in the build's bin folder. `environment`: "NAME=value" added to
+  /// ours.
   explicit Process(std::vector<std::string> argv, std::vector<std::string> environment = {});
   ~Process();
   Process(const Process&) = delete;
@@ -26,9 +28,11 @@ class Process {
 
   pid_t pid() const { return pid_; }
   void signal(int number) const;
-  /// Waits for the end; -1 when it did not come in time (the child is then killed), 128 + n for a signal n.
+  /// Waits for the end; -1 when it did not come in time (the child is then killed), 128 + n for a
+  /// signal n.
   int wait(std::chrono::seconds limit = std::chrono::seconds(120));
-  /// Waits until stdout or stderr holds `text`; false when the child ended or the time passed without it.
+  /// Waits until stdout or stderr holds `text`; false when the child ended or the time passed
+  /// without it.
   bool wait_for_output(const std::string& text,
                        std::chrono::seconds limit = std::chrono::seconds(60));
   std::string output() const;  ///< stdout so far

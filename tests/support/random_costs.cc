@@ -48,7 +48,7 @@ void fill_stages(StageCosts& costs, const RandomCosts& options, std::mt19937_64&
   }
 }
 
-/// Of every third operator or so.
+/// Adds a shared weight to every third operator or so.
 void add_shared_weight(const RandomCosts& options, std::mt19937_64& random, DeviceCosts& device) {
   SharedWeight weight{up_to(300, random), {0}};
   for (int i = 0; i < options.positions; ++i) {
@@ -101,7 +101,8 @@ CodecFigures random_figures(std::mt19937_64& random) {
           up_to(5, random)};
 }
 
-/// A codec that is the same everywhere, one that depends on what crosses, or another transport with or without either.
+/// Returns a codec that is the same everywhere, one that depends on what crosses, or another
+/// transport with or without either.
 LinkCodec random_codec(const RandomCosts& options, std::mt19937_64& random) {
   LinkCodec codec{"small", random_figures(random)};
   if (chance(0.5, random)) {
@@ -185,7 +186,7 @@ void copy_device(CostInputs& inputs, std::size_t from, std::size_t to) {
   inputs.links[from][to] = inputs.links[to][from] = inputs.links[from][from];
 }
 
-/// Over some of the devices; evaluate() may not take it.
+/// Makes a pipeline over some of the devices; evaluate() may not take it.
 Placement random_pipeline(const CostInputs& inputs, std::mt19937_64& random) {
   std::vector<int> devices(inputs.devices.size());
   std::iota(devices.begin(), devices.end(), 0);

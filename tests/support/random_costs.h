@@ -1,4 +1,5 @@
-// Made-up instances for searches: small ones that have everything that may go wrong, and large ones that look like models on devices.
+// Made-up instances for searches: small ones that have everything that may go wrong, and large ones
+// that look like models on devices.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +29,8 @@ struct RandomCosts {
   int largest_time = 1000;  ///< small numbers make ties, and many times are 0
 };
 planning::CostInputs random_costs(const RandomCosts& options, std::mt19937_64& random);
-/// A choice of options that has some of everything, for `random_costs`: 2 to so many devices, at least 3 positions.
+/// Returns options that have some of everything, for `random_costs`: 2 to `most_devices` devices,
+/// at least 3 positions.
 RandomCosts random_options(std::mt19937_64& random, int most_devices, int most_positions,
                            int least_positions = 3);
 
@@ -37,11 +39,13 @@ struct PlacedCosts {
   planning::CostInputs inputs;
   planning::Placement placement;
 };
-/// Of all kinds, up to four devices; media are slow enough to matter, and messages pass two at most.
+/// Returns costs of all kinds, for up to four devices; media are slow enough to matter, and
+/// messages pass two at most.
 PlacedCosts random_placed_costs(std::mt19937_64& random);
 
-/// Devices of different speeds, each operator's time off by up to a third on each; boundaries that shrink along the model; links of 50 to
-/// 1000 Mbit/s with delays up to `delay`. In whole nanoseconds, so that hardly two sums are equal.
+/// Returns devices of different speeds, each operator's time off by up to a third on each;
+/// boundaries that shrink along the model; links of 50 to 1000 Mbit/s with delays up to `delay`. In
+/// whole nanoseconds, so that hardly two sums are equal.
 planning::CostInputs model_like_costs(int devices, int positions, std::uint64_t seed,
                                       Nanoseconds delay = std::chrono::milliseconds(2));
 

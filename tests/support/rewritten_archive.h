@@ -10,7 +10,8 @@
 
 namespace pareto::test {
 
-/// The archive with each of its files whose name ends so replaced by what `rewrite` makes of it.
+/// Returns the archive with each of its files whose name ends so replaced by what `rewrite` makes
+/// of it.
 inline std::string rewritten_archive(const std::string& archive,
                                      const std::function<std::string(std::string)>& rewrite,
                                      const std::string& ending = ".py") {

@@ -22,12 +22,12 @@ using results::TrialStatus;
 
 constexpr double kModelMs = 16.5;  // one device, one sample
 
-/// What a trial's requests take, in ms.
+/// The times of a trial's requests, in ms.
 struct Work {
   double first = 0;
   double second = 0;
-  double link = 0;  ///< from end to end, all links together
-  double busy = 0;  ///< of that, while no other request can use the slowest of them
+  double link = 0;  ///< time from end to end, all links together
+  double busy = 0;  ///< part of that while no other request can use the slowest of them
 };
 
 /// Channels and edge of the activation after module `i` of a network shaped like MobileNetV2.
@@ -111,7 +111,8 @@ TrialRecord make_trial(int split, const std::string& device, const std::string& 
   const double scale = std::pow(static_cast<double>(batch), 0.9);
   const double per_byte = transport == "grpc" ? 1.1e-6 : 4e-7;
   const double per_message = transport == "grpc" ? 0.35 : 0.06;
-  // What crosses the network waits for the rate, and half a round trip; so does the result on its way back.
+  // What crosses the network waits for the rate, and half a round trip; so does the result on its
+  // way back.
   const auto crossing_ms = [&](double bytes) {
     return network != nullptr ? bytes * 8e-3 / network->mbit_per_s : 0;
   };

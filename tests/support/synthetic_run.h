@@ -1,4 +1,5 @@
-// A run as a sweep would leave it, made up: two devices, every kind of trial. For stores, reports and commands.
+// A run as a sweep would leave it, made up: two devices, every kind of trial. For stores, reports
+// and commands.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,8 @@
 
 namespace pareto::test {
 
-/// A condition between the two devices, measured to be exactly this. The coordinator is on the first device.
+/// A condition between the two devices, measured to be exactly this. The coordinator is on the
+/// first device.
 struct SyntheticNetwork {
   std::string name;
   double round_trip_ms = 0;
@@ -26,24 +28,27 @@ struct SyntheticOptions {
   double slow_factor = 1.6;  ///< how many times longer the second device takes than the first
 };
 
-/// Figures follow a simple cost model with noise; fronts are marked; samples are there. The same options give the same run.
+/// Figures follow a simple cost model with noise; fronts are marked; samples are there. The same
+/// options give the same run.
 results::RunRecord synthetic_run(const SyntheticOptions& options = {});
 
-/// "none", and conditions "R-near" and "R-far" of R = 1, 4, 20, 100, 1000 Mbit/s with round trips of 4 and 60 ms, in no order; the second
-/// device is a fast one, so that the best split moves with the rate. Of all trials under "1-far" none came across.
+/// Returns "none", and conditions "R-near" and "R-far" of R = 1, 4, 20, 100, 1000 Mbit/s with round
+/// trips of 4 and 60 ms, in no order; the second device is a fast one, so that the best split moves
+/// with the rate. Of all trials under "1-far" none came across.
 results::RunRecord synthetic_network_sweep();
 
-/// The same, but "1-far" could not be had: its trials were skipped.
+/// Returns the same, but "1-far" could not be had: its trials were skipped.
 results::RunRecord synthetic_skipped_sweep();
 
-/// 225 split points under "none" and three slower networks.
+/// Returns 225 split points under "none" and three slower networks.
 results::RunRecord synthetic_large_sweep();
 
-/// Every third trial was left at its prediction, the first of them perhaps on the front; those of the others were 5 % off in latency and 4 %
-/// in throughput.
+/// Returns every third trial was left at its prediction, the first of them perhaps on the front;
+/// those of the others were 5 % off in latency and 4 % in throughput.
 results::RunRecord synthetic_adaptive_sweep();
 
-/// Plans of two and of three stages: a second cut, of 1568 bytes a sample, behind every other one.
+/// Returns the plans of two and of three stages: a second cut, of 1568 bytes a sample, behind every
+/// other one.
 results::RunRecord synthetic_chain_sweep();
 
 }  // namespace pareto::test

@@ -15,7 +15,7 @@ struct Blocks {
   std::uint64_t peak = 0;
 };
 
-/// Never destroyed: tensors may be freed until the very end.
+/// Returns the blocks. They are never destroyed: tensors may be freed until the very end.
 Blocks& blocks() {
   static auto* const kAll = new Blocks;
   return *kAll;

@@ -51,7 +51,7 @@ Certificate make_certificate(const std::string& name, EVP_PKEY& key, const Valid
   return certificate;
 }
 
-/// What OpenSSL writes.
+/// Returns what OpenSSL writes.
 template <typename Write>
 std::string pem(const Write& write) {
   const std::unique_ptr<BIO, decltype(&BIO_free)> bio(BIO_new(BIO_s_mem()), BIO_free);

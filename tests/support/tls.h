@@ -11,7 +11,7 @@
 
 namespace pareto::test {
 
-/// From now.
+/// The times from now at which a certificate is valid.
 struct Validity {
   std::chrono::seconds begins = std::chrono::hours(-24);
   std::chrono::seconds ends = std::chrono::hours(24);
@@ -20,15 +20,15 @@ struct Validity {
 /// Signs certificates, for as long as the test runs. Threads: one owner.
 class TestAuthority {
  public:
-  /// Its own certificate is FOLDER/NAME.pem.
+  /// Makes an authority. Its own certificate is FOLDER/NAME.pem.
   TestAuthority(std::filesystem::path folder, const std::string& name);
   ~TestAuthority();
   TestAuthority(const TestAuthority&) = delete;
   TestAuthority& operator=(const TestAuthority&) = delete;
 
   const std::string& certificate() const;
-  /// FOLDER/NAME.pem and FOLDER/NAME.key in the place of what is there, for a server on 127.0.0.1 or a client. A passphrase locks the
-  /// key.
+  /// FOLDER/NAME.pem and FOLDER/NAME.key in the place of what is there, for a server on 127.0.0.1
+  /// or a client. A passphrase locks the key.
   tls::CertificateFiles issue(const std::string& name, const Validity& validity = {},
                               const std::string& passphrase = "") const;
 
@@ -39,13 +39,14 @@ class TestAuthority {
 
 struct TlsClient {
   std::string authority;           ///< whom it believes: a PEM file
-  tls::CertificateFiles own = {};  ///< what it shows; nothing where that is empty
-  int newest_version = 0;          ///< as OpenSSL numbers them: TLS1_2_VERSION; 0: any
+  tls::CertificateFiles own = {};  ///< certificate that it shows; nothing if that is empty
+  int newest_version = 0;  ///< newest version as OpenSSL numbers them: TLS1_2_VERSION; 0: any
 };
 
-/// As http_get; status 0 with the reason in `body` where there is no TLS with the other side, or it ends without saying so.
+/// Gets the page as http_get() does; status 0 with the reason in `body` if there is no TLS with the
+/// other side, or it ends without saying so.
 HttpResult https_get(const std::string& address, const std::string& path, const TlsClient& client);
-/// The answer to any bytes, in the same way.
+/// Returns the answer to any bytes, in the same way.
 HttpResult say_over_tls(const std::string& address, std::string_view bytes,
                         const TlsClient& client);
 

@@ -13,7 +13,7 @@ using nlohmann::json;
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// Where the tests run, which is not where a run may be resumed.
+/// Returns the path of a file where the tests run, which is not where a run may be resumed.
 std::string here(const std::string& file) {
   return (std::filesystem::current_path() / file).string();
 }

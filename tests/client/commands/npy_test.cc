@@ -21,7 +21,7 @@ class Npy : public testing::Test {
     std::ofstream(path(), std::ios::binary) << bytes;
     return read_npy(path());
   }
-  /// A file of format 1.0 with this header and data.
+  /// Returns a file of format 1.0 with this header and data.
   static std::string file(const std::string& header, const std::string& data) {
     std::string text = std::string("\x93NUMPY\x01\x00", 8);
     text += static_cast<char>(header.size() & 0xff);

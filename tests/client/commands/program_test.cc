@@ -1,4 +1,5 @@
-// The program behind main, inside the test: everything that needs no daemon. tests/e2e runs it as a process, with daemons.
+// The program behind main, inside the test: everything that needs no daemon. tests/e2e runs it as a
+// process, with daemons.
 #include "client/program.h"
 
 #include <arpa/inet.h>
@@ -205,7 +206,7 @@ class HangingDevices {
   }
 
   int port = 0;
-  std::atomic<std::size_t> most = 0;  ///< that were open at once
+  std::atomic<std::size_t> most = 0;  ///< most that were open at once
 
  private:
   void serve(std::size_t wanted) {
@@ -213,7 +214,7 @@ class HangingDevices {
     for (;;) {
       FileDescriptor taken(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
       if (!taken) return;
-      // Whoever gave up is gone.
+      // Those that gave up are gone.
       std::erase_if(open, [](const FileDescriptor& one) {
         pollfd peer{one.get(), POLLRDHUP, 0};
         return ::poll(&peer, 1, 0) == 1;

@@ -9,7 +9,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-/// What a series says, whatever digits its number is written with; -1: it is not there.
+/// Returns what a series says, whatever digits its number is written with; -1: it is not there.
 double value(const SweepMetrics& metrics, const std::string& series) {
   const std::string text = "\n" + metrics::exposition(metrics.collect());
   const std::size_t at = text.find("\n" + series + " ");

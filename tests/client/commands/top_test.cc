@@ -25,7 +25,7 @@ class Top : public Program {
     arguments.insert(arguments.begin(), "top");
     return Program::run(arguments);
   }
-  /// On a terminal, on which `keys` were typed before.
+  /// Runs on a terminal, on which `keys` were typed before.
   Done run_on(const test::PseudoTerminal& terminal, const std::string& keys,
               std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(), "top");

@@ -17,11 +17,12 @@ using testing::UnorderedElementsAre;
 
 constexpr Nanoseconds us(int count) { return std::chrono::microseconds(count); }
 
-/// Where the clock of each device stands when the load begins, and how far it is from ours.
+/// The time that each device's clock shows when the load begins, and how far it is from ours.
 constexpr Nanoseconds kBegan = std::chrono::hours(50);
 constexpr Nanoseconds kAhead[] = {std::chrono::hours(3), std::chrono::hours(-2)};
 
-/// Two devices, requests of 100 us every 40 us: 10 source, 10 wire, 20 + 5 + 15 first stage, 10 wire, 20 second, 10 back.
+/// Returns two devices, requests of 100 us every 40 us: 10 source, 10 wire, 20 + 5 + 15 first
+/// stage, 10 wire, 20 second, 10 back.
 load::PipelineTrace made_up(int requests) {
   load::PipelineTrace trace;
   trace.plan.model = "toy";
@@ -76,7 +77,7 @@ struct Drawn {
   std::string where(const json& event) const {
     return processes.at(event.at("pid")) + "/" + threads.at({event["pid"], event["tid"]});
   }
-  /// "pi-1/stage 0 compute: compute" -> start and duration, of one request.
+  /// Returns "pi-1/stage 0 compute: compute" -> start and duration, of one request.
   std::map<std::string, std::pair<double, double>> request(int number) const {
     std::map<std::string, std::pair<double, double>> spans;
     for (const json& event : document.at("traceEvents")) {

@@ -22,7 +22,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-/// The width (at 0) or height (at 4) in the header of a PNG.
+/// Returns the width (at 0) or height (at 4) in the header of a PNG.
 unsigned size_in(const std::string& png, std::size_t at) {
   unsigned value = 0;
   for (std::size_t i = 16 + at; i < 20 + at; ++i) {
@@ -31,7 +31,7 @@ unsigned size_in(const std::string& png, std::size_t at) {
   return value;
 }
 
-/// A program of `lines` to be taken for a browser.
+/// Returns a program of `lines` to be taken for a browser.
 std::string script(const TemporaryFolder& folder, const std::string& lines) {
   const auto path = folder.path() / "browser";
   EXPECT_TRUE(write_file_atomically(path, "#!/bin/sh\n" + lines + "\n"));

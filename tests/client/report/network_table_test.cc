@@ -14,7 +14,7 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// Two conditions, two splits and two devices; the figures are plain.
+/// Returns two conditions, two splits and two devices; the figures are plain.
 results::RunRecord small_run(const std::vector<std::string>& transports) {
   results::RunRecord run =
       test::synthetic_run({.transports = transports,

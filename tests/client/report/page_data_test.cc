@@ -21,7 +21,7 @@ using testing::ElementsAre;
 
 json data_of(const results::RunRecord& run) { return json::parse(page_data(run)); }
 
-/// A plan of two stages, three requests, each part of its own size.
+/// Returns a plan of two stages, three requests, each part of its own size.
 results::RunRecord run_of_known_requests() {
   results::RunRecord run = test::synthetic_run(
       {.transports = {"tcp"}, .batches = {1}, .split_points = 1, .with_failure = false});
@@ -49,7 +49,8 @@ results::RunRecord run_of_known_requests() {
 TEST(PageData, KeepsTheRequestsNearestToTheFigures) {
   const json trial = data_of(run_of_known_requests())["trials"][0];
   const auto near = [](double value) { return DoubleNear(value, 1e-6); };
-  // Half the round trips: 1.2 - 0.2, 4 - 2, 2.2 - 0.2 ms; each request with its own time to receive beside them.
+  // Half the round trips: 1.2 - 0.2, 4 - 2, 2.2 - 0.2 ms; each request with its own time to receive
+  // next to them.
   EXPECT_THAT(trial["requests"]["p50"].get<std::vector<double>>(),
               ElementsAre(near(20), near(1.2), near(0.02), near(4), near(0.002), near(4), near(0.2),
                           near(40), near(0.02), near(2.2)));

@@ -18,7 +18,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-/// Three operators of 1, 2 and 3 ms, cut behind the first one.
+/// Returns three operators of 1, 2 and 3 ms, cut behind the first one.
 plan::DeviceProfile profile_of(const std::string& device, const control::ShardSettings& settings) {
   plan::DeviceProfile profile;
   profile.device = device;
@@ -34,7 +34,7 @@ plan::DeviceProfile profile_of(const std::string& device, const control::ShardSe
   return profile;
 }
 
-/// 1 ms before the cut, 6 ms behind it, and room for all or not.
+/// Returns 1 ms before the cut, 6 ms behind it, and room for all or not.
 planning::DeviceCosts costs(bool has_room) {
   planning::DeviceCosts costs;
   costs.compute = {milliseconds(0), milliseconds(1), milliseconds(7)};
@@ -70,7 +70,7 @@ ProfileReport report() {
   return report;
 }
 
-/// Of which pi-2 encodes twice as slowly as this machine.
+/// Returns costs of int8 by which pi-2 encodes twice as slowly as this machine.
 planning::ProbedCodecs int8() {
   planning::ProbedCodecs probed;
   probed.codecs = {"int8"};

@@ -24,7 +24,8 @@ class ReportPage : public testing::Test {
  protected:
   ReportPage() : folder_(TemporaryFolder::create("report").value()) {}
 
-  /// The page's elements once its scripts have run. `view`: what stands behind '#'; `hand`: a script that does what a reader might.
+  /// Returns the page's elements once its scripts have run. `view`: what stands behind '#'; `hand`:
+  /// a script that does what a reader might.
   std::string dom(const results::RunRecord& run, const std::string& view = "",
                   const std::string& hand = "") {
     const auto page = folder_.path() / "report.html";
@@ -52,7 +53,7 @@ class ReportPage : public testing::Test {
     for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; ++at) ++found;
     return found;
   }
-  /// What stands from `begin` to the next `end`.
+  /// Returns what stands from `begin` to the next `end`.
   static std::string part(const std::string& dom, const std::string& begin,
                           const std::string& end) {
     const std::size_t at = dom.find(begin);
@@ -69,7 +70,7 @@ class ReportPage : public testing::Test {
   }
 
   TemporaryFolder folder_;
-  const results::RunRecord* other_ = nullptr;  ///< that is laid over
+  const results::RunRecord* other_ = nullptr;  ///< run that is laid over
 };
 
 TEST_F(ReportPage, DrawsEveryPlanOfTheFirstBatch) {
@@ -80,7 +81,7 @@ TEST_F(ReportPage, DrawsEveryPlanOfTheFirstBatch) {
     return trial.batch == 1 && trial.on_front;
   });
   EXPECT_EQ(attribute(page, "data-front"), front) << "the page's front is the run's";
-  // Each point is a path of the drawing, beside axes and error bars.
+  // Each point is a path of the drawing, next to axes and error bars.
   const std::size_t chart = page.find("id=\"chart\"");
   EXPECT_GE(count(page.substr(chart, page.find("id=\"legend\"") - chart), "<path"),
             measured(run, 1, ""));
@@ -336,7 +337,8 @@ TEST_F(ReportPage, ShowsTheBestSplitOfEachNetwork) {
                                at.split.most_productive->transport));
   }
   EXPECT_THAT(page, HasSubstr("One split for all of them: after:features."));
-  // What the page finds by itself, where a transport is left out, is what the run would say without it.
+  // What the page finds by itself, where a transport is left out, is what the run would say without
+  // it.
   results::RunRecord without = run;
   std::erase_if(without.trials,
                 [](const results::TrialRecord& trial) { return trial.transport == "tcp"; });
@@ -366,7 +368,8 @@ TEST_F(ReportPage, ATitleChoosesItsNetworkAndKeepsThePlanAndTheFocus) {
 }
 
 TEST_F(ReportPage, APointChoosesItsPlanAndNetwork) {
-  // Where the pictures' points lie is known to the chart library alone; the mouse is what a reader uses.
+  // Where the pictures' points lie is known to the chart library alone; the mouse is what a reader
+  // uses.
   const std::string mouse = R"(
     const click = (element, series) => {
       element.scrollIntoView();

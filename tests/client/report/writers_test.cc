@@ -44,7 +44,8 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// Runs as they may be found: whole, not yet measured, empty, and with names that no format may stumble over.
+/// Runs as they may be found: whole, not yet measured, empty, and with names that no format may
+/// stumble over.
 std::vector<results::RunRecord> all_kinds_of_runs() {
   results::RunRecord planned = test::synthetic_run({.batches = {1}, .split_points = 2});
   planned.finished.clear();

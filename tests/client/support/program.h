@@ -34,7 +34,7 @@ class Program : public testing::Test {
  protected:
   Program() : folder_(TemporaryFolder::create("program").value()) {}
 
-  /// What it keeps is in this test's folder.
+  /// Runs the program. What it keeps is in this test's folder.
   Done run(const std::vector<std::string>& arguments) const {
     NeverStopped stop;
     return run(arguments, stop);
@@ -57,7 +57,8 @@ class Program : public testing::Test {
     return run_program(arguments, context);
   }
 
-  /// Refused with this exit code, nothing on stdout, and one error that says why and names what is meant.
+  /// Refused with this exit code, nothing on stdout, and one error that says why and names what is
+  /// meant.
   void refused(const std::vector<std::string>& arguments, int code,
                const testing::Matcher<std::string>& sentence) const {
     const Done done = run(arguments);
@@ -91,7 +92,7 @@ class Program : public testing::Test {
   std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
 
   TemporaryFolder folder_;
-  std::string devices_;  ///< of the environment
+  std::string devices_;  ///< devices of the environment
 };
 
 }  // namespace pareto::client

@@ -22,7 +22,7 @@ class PseudoTerminal {
     resize(24, 80);
   }
 
-  /// What a program has for its input.
+  /// Returns the descriptor that a program has for its input.
   int inside() const { return inside_.get(); }
   void type(const std::string& keys) const {
     EXPECT_EQ(::write(outside_.get(), keys.data(), keys.size()), static_cast<ssize_t>(keys.size()));

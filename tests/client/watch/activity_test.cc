@@ -129,7 +129,7 @@ TEST(ActivityBetween, WhatBeganAnewHasNoRates) {
       activity_between(before, {test::device_after("pi-1", 6, {test::stage_after(0, 2, {})})});
   EXPECT_TRUE(stage.devices.at(0).seconds);
   EXPECT_FALSE(stage.pipelines.at(0).stages.at(0).rates);
-  // A machine that started anew, and a daemon that did.
+  // A machine that started again, and a daemon that did.
   EXPECT_FALSE(activity_between(before, {test::device_after("pi-1", 4, {})}).devices.at(0).seconds);
   DeviceReading daemon = test::device_after("pi-1", 6, {test::stage_after(0, 6, {})});
   daemon.observation.cpu = milliseconds(1);

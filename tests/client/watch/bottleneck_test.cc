@@ -76,7 +76,7 @@ TEST(BottleneckOf, NothingToDoAndNothingDoneAreNotTheSame) {
   EXPECT_THAT(bottleneck(activity).words, HasSubstr("2 requests in flight: a longer --interval"));
 }
 
-/// Of two stages; `failure`: of those that failed.
+/// Makes the activity of two stages; `failure`: that of those that failed.
 Activity in_states(control::StageState first, control::StageState second,
                    const std::string& failure) {
   const auto at = [&](int seconds) {

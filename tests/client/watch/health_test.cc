@@ -12,7 +12,7 @@ namespace {
 using std::chrono::milliseconds;
 using testing::HasSubstr;
 
-/// All is well.
+/// Returns facts of which all are good.
 HealthFacts good_facts() {
   HealthFacts facts;
   facts.own.cores = 4;
@@ -51,7 +51,7 @@ Finding finding(const HealthFacts& facts, const std::string& subject, const std:
   return {};
 }
 
-/// Of the device, after `change`.
+/// Returns the finding about the device, after `change`.
 template <typename Change>
 Finding of_device(const std::string& check, Change change) {
   HealthFacts facts = good_facts();

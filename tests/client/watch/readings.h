@@ -9,11 +9,11 @@
 
 namespace pareto::test {
 
-/// What a stage does in a second.
+/// The work of a stage in a second.
 struct Pace {
   std::uint64_t requests = 10;
-  Nanoseconds compute = std::chrono::milliseconds(10);  ///< of a request
-  Nanoseconds wait = std::chrono::milliseconds(1);      ///< of a request
+  Nanoseconds compute = std::chrono::milliseconds(10);  ///< time of a request
+  Nanoseconds wait = std::chrono::milliseconds(1);      ///< time of a request
   double receiving = 0.02;                              ///< share of time
   double sending = 0.02;
   std::uint64_t in_flight = 1;
@@ -25,7 +25,8 @@ inline DurationCounts durations_of(std::uint64_t count, Nanoseconds each) {
   return histogram.read();
 }
 
-/// After so many seconds at that pace; each request of 1000 bytes, each result of 500.
+/// Returns the activity of a stage after `seconds` seconds at that pace; each request of 1000
+/// bytes, each result of 500.
 inline control::StageActivity stage_after(std::uint32_t index, int seconds, const Pace& pace,
                                           std::uint64_t pipeline = 0xabcdef0123456789) {
   const auto passed = static_cast<std::uint64_t>(seconds);
@@ -49,7 +50,8 @@ inline control::StageActivity stage_after(std::uint32_t index, int seconds, cons
   return stage;
 }
 
-/// Its clock began long before the test did, and each device's elsewhere.
+/// Returns a reading. The coordinator's clock began long before the test did, and each device's
+/// elsewhere.
 inline client::DeviceReading device_after(const std::string& name, int seconds,
                                           std::vector<control::StageActivity> stages) {
   client::DeviceReading reading;
@@ -75,7 +77,7 @@ inline client::DeviceReading silent_device(const std::string& name) {
   return reading;
 }
 
-/// Two stages on two devices, over two seconds.
+/// Returns two stages on two devices, over two seconds.
 inline client::Activity activity_of(const Pace& first, const Pace& second) {
   const auto at = [&](int seconds) {
     control::StageActivity before = stage_after(0, seconds, first);

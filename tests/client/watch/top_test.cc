@@ -23,7 +23,8 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
 
-/// Two pipelines over two devices, of which the second is slowed down, and a third device that is away.
+/// Returns two pipelines over two devices, of which the second is slowed down, and a third device
+/// that is away.
 Activity busy() {
   const auto at = [](int time) {
     control::StageActivity failed = test::stage_after(0, time, {.requests = 0, .in_flight = 0}, 1);
@@ -52,7 +53,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// The lines that hold a word, in order.
+/// Returns the lines that hold a word, in order.
 std::vector<std::string> lines_with(const std::string& text, const std::string& word) {
   std::vector<std::string> found;
   for (const std::string& line : lines_of(text)) {

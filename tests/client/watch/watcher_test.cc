@@ -18,7 +18,7 @@ constexpr std::chrono::milliseconds kPatience{1000};
 
 class WatcherTest : public testing::Test {
  protected:
-  /// Devices whose clocks show one more second with each connection.
+  /// Returns devices whose clocks show one more second with each connection.
   Watcher watcher(const std::vector<cluster::DeviceConfig>& configs) {
     return Watcher(
         configs,

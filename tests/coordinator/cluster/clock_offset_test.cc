@@ -10,7 +10,7 @@ namespace {
 
 constexpr Nanoseconds kAhead{1'000'000};
 
-/// A question that took `there`, an answer that took `back`, and 10 ns between them.
+/// Returns a question that took `there`, an answer that took `back`, and 10 ns between them.
 ClockExchange exchange(Nanoseconds there, Nanoseconds back) {
   const Nanoseconds asked{500};
   const Nanoseconds received = asked + there + kAhead;

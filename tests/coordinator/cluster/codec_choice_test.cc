@@ -14,7 +14,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using wire::CodecCost;
 
-/// It saves 600,000 bytes and takes 6 ms: worth it below 100 MB/s.
+/// Costs of a codec that saves 600,000 bytes and takes 6 ms: worth it below 100 MB/s.
 const std::vector<CodecCost> kCosts{
     {.codec = "none", .bytes = 1'000'000},
     {.codec = "fp16", .bytes = 500'000, .encode = milliseconds(1), .error = 1e-4},

@@ -13,7 +13,7 @@ using testing::HasSubstr;
 
 class ChildProcessTest : public testing::Test {
  protected:
-  /// A shell running `script`; it answers on descriptor 3.
+  /// Starts a shell running `script`; it answers on descriptor 3.
   Expected<ChildProcess> shell(const std::string& script) {
     return ChildProcess::start("/bin/sh", {"-c", script}, folder_.path() / "log");
   }

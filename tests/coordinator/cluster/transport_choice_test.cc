@@ -18,7 +18,7 @@ const transport::Place kHere{"boot", 7, 1000};
 
 class TransportChoice : public testing::Test {
  protected:
-  /// What auto stands for on two devices, the second of them there.
+  /// Returns what auto stands for on two devices, the second of them there.
   std::string chosen(const transport::Place& place, bool serves_shm = true) {
     std::vector<std::unique_ptr<DaemonClient>> devices;
     for (const char* name : {"a", "b"}) {

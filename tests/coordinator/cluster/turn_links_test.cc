@@ -60,7 +60,7 @@ Message request(std::uint64_t number, MessageKind kind = MessageKind::kValues) {
 class Turns : public testing::Test {
  protected:
   void send(std::uint64_t number) { EXPECT_TRUE(links_.source().send(request(number))); }
-  /// Its number; -1: none.
+  /// Receives a result and returns its number; -1: none.
   std::int64_t receive() {
     const auto received = links_.sink().receive(deadline_after(milliseconds(0)));
     return received ? static_cast<std::int64_t>(received->message.request) : -1;

@@ -12,7 +12,8 @@
 
 namespace pareto::test {
 
-/// Records one after the other; each call of answer() or more() begins one, what follows is its data.
+/// Records one after the other; each call of answer() or more() begins one, what follows is its
+/// data.
 class DnsBytes {
  public:
   explicit DnsBytes(std::uint16_t id = 7) { u16(id).u16(0x8400).u16(0).u16(0).u16(0).u16(0); }
@@ -31,7 +32,7 @@ class DnsBytes {
     for (const std::string& label : labels) text(label);
     return u8(0);
   }
-  /// A reference to what stands at an offset.
+  /// Returns a reference to what stands at an offset.
   DnsBytes& at(unsigned offset) { return u16(0xC000 | offset); }
 
   DnsBytes& answer(const discovery::DnsName& owner, discovery::DnsType type, unsigned ttl_s = 120) {

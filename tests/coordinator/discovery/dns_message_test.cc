@@ -18,7 +18,7 @@ const DnsName kService{"_pareto-edge", "_tcp", "local"};
 const DnsName kInstance{"pi 1. Küche", "_pareto-edge", "_tcp", "local"};
 const DnsName kHost{"pi-1", "local"};
 
-/// Every kind of record, with names that refer to others, as responders write them.
+/// Returns every kind of record, with names that refer to others, as responders write them.
 std::vector<std::byte> whole_answer() {
   DnsBytes bytes;
   bytes.answer(kService, DnsType::kPtr);

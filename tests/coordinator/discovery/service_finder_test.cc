@@ -23,7 +23,7 @@ DnsBytes pointer_to(const std::string& name, unsigned ttl_s = 120) {
   return DnsBytes().answer(kService, DnsType::kPtr, ttl_s).name(instance(name));
 }
 
-/// All that there is to know of a device, in one answer.
+/// Returns all that there is to know of a device, in one answer.
 DnsBytes all_about(const std::string& name) {
   return pointer_to(name)
       .more(instance(name), DnsType::kSrv)

@@ -14,7 +14,7 @@
 
 namespace pareto::load {
 
-/// Of a device for each stage, or replica.
+/// A pipeline with a device for each stage, or replica.
 class FakePipelineTest : public testing::Test {
  protected:
   explicit FakePipelineTest(std::vector<plan::StagePlan> stages, int window = 0,

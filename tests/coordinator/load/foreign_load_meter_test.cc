@@ -15,7 +15,7 @@ using testing::ElementsAre;
 using testing::Field;
 using testing::IsEmpty;
 
-/// Two cores that were busy for so long.
+/// Returns two cores that were busy for so long.
 MachineLoad two_cores(Nanoseconds busy, double load = 1) { return {busy, 2, load}; }
 
 cluster::Observation observation(Nanoseconds clock, Nanoseconds cpu, const MachineLoad& load) {
@@ -39,7 +39,7 @@ class ForeignLoadTest : public testing::Test {
     after_ = before_;
     pass(seconds(10));
   }
-  /// All clocks go on by so much, and nobody does anything.
+  /// Lets all clocks go on by that time, and nobody does anything.
   void pass(Nanoseconds time) {
     after_.own.clock += time;
     for (auto& device : after_.devices) device->clock += time;

@@ -30,12 +30,12 @@ constexpr std::chrono::milliseconds kOthers{100};
 
 Error lost_device() { return {ErrorCode::kUnavailable, "stage 1 on b: no daemon answers"}; }
 
-/// What a pipeline does with its requests, by the number of each, from 0.
+/// The script of a pipeline, by the number of each of its requests, from 0.
 struct Script {
   std::uint64_t dies_at = kNever;        ///< its links close, and a device is lost
   std::uint64_t hangs_at = kNever;       ///< it takes that one and all later ones, and answers none
-  std::int64_t poison = -1;              ///< as dies_at, at the request whose body says so
-  std::optional<Error> find = {};        ///< what its devices say when they are asked, if anything
+  std::int64_t poison = -1;              ///< fails like dies_at, at the request whose body says so
+  std::optional<Error> find = {};        ///< answer of its devices when they are asked, if any
   std::optional<Error> open_error = {};  ///< it cannot be opened
 };
 
@@ -193,7 +193,7 @@ class LastingStreamTest : public testing::Test,
     requests_ = requests;
     return run_lasting_stream(opener_, options_, *this, *this, *this);
   }
-  /// Each was told of once, in order.
+  /// Expects that each was reported once, in order.
   void expect_all(std::size_t requests) const {
     ASSERT_EQ(names_.size(), requests);
     for (std::size_t i = 0; i < requests; ++i) EXPECT_EQ(names_[i], "r" + std::to_string(i));
@@ -214,7 +214,7 @@ class LastingStreamTest : public testing::Test,
   std::vector<std::string> events_;
   Nanoseconds waited_{};
   std::size_t sent_again_ = 0;
-  StreamResult last_again_;  ///< of the last request that a pipeline was lost with
+  StreamResult last_again_;  ///< result of the last request that a pipeline was lost with
 };
 
 TEST_F(LastingStreamTest, EveryRequestIsAnsweredOnceAcrossLostPipelines) {
@@ -363,7 +363,7 @@ TEST_F(LastingStreamTest, WhoeverWantsToStopHurriesTheEndOfALostPipeline) {
   opener_.scripts = {{.dies_at = 2}};
   BoundedQueue<int> hurried(1);
   opener_.on_hurry = [&] { static_cast<void>(hurried.push(0)); };
-  // Its devices take long, and the wish comes meanwhile.
+  // Its devices take long, and the request to stop comes meanwhile.
   opener_.on_end = [&] {
     stop();
     EXPECT_TRUE(hurried.pop(deadline_after(std::chrono::seconds(60)))) << "it is waited for";
@@ -378,7 +378,7 @@ TEST_F(LastingStreamTest, WhoeverWantsToStopHurriesThePipelineThatIsOpened) {
   opener_.scripts = {{.dies_at = 2}, unreachable};
   BoundedQueue<int> hurried(1);
   opener_.on_hurry = [&] { static_cast<void>(hurried.push(0)); };
-  // A device takes long to answer, and the wish comes meanwhile.
+  // A device takes long to answer, and the request to stop comes meanwhile.
   opener_.on_open = [&] {
     if (opener_.attempts != 2) return;
     stop();

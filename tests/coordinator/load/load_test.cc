@@ -20,7 +20,8 @@ using testing::HasSubstr;
 using wire::Message;
 using wire::MessageKind;
 
-/// A pipeline of one stage: what `answer` makes of a request goes to the sink; nothing where it returns none.
+/// A pipeline of one stage: what `answer` makes of a request goes to the sink; nothing where it
+/// returns none.
 class LoadTest : public testing::Test {
  protected:
   using Answer = std::function<std::optional<Message>(Message)>;
@@ -156,7 +157,8 @@ TEST_F(LoadTest, KeepsAtMostTheWindowInFlight) {
   int held = 0;
   int most = 0;
   std::vector<Message> waiting;
-  // Answers only once the window is full: fewer in flight would never come back, more would be seen.
+  // Answers only once the window is full: fewer in flight would never come back, more would be
+  // seen.
   serve([&](Message message) -> std::optional<Message> {
     most = std::max(most, ++held);
     waiting.push_back(std::move(message));

@@ -29,7 +29,8 @@ class Listed final : public RequestSource {
 
   std::vector<StreamRequest> requests;
   std::size_t taken = 0;
-  std::function<void(std::size_t)> on_next;  ///< with the number of the one that is asked for
+  /// Called with the number of the request that is asked for.
+  std::function<void(std::size_t)> on_next;
   std::atomic<bool> cancelled{false};
 };
 
@@ -71,7 +72,8 @@ class RequestStreamTest : public FakePipelineTest {
   RequestStreamTest()
       : FakePipelineTest({{"a", 0, 2}, {"b", 2, 7}, {"c", 7, test::kFakeOperators}}) {}
 
-  /// Its samples are zeros: the answer is 4 floats a sample, each the number of operators.
+  /// Adds a request. Its samples are zeros: the answer is 4 floats a sample, each the number of
+  /// operators.
   void add(const std::string& name, std::int64_t batch = 1) {
     listed_.requests.push_back({name, batch, Value(Tuple{workload_.example(batch, 1).value()})});
   }
@@ -125,7 +127,8 @@ TEST_F(RequestStreamTest, MicroBatchesAreOneRequest) {
 
 TEST_F(RequestStreamTest, WhatIsDoneWithAResultHoldsUpNoRequest) {
   for (int i = 0; i < 5; ++i) add("r" + std::to_string(i));
-  // The first result is done with when the fourth request was asked for: the second and third had come back.
+  // The first result is done with when the fourth request was asked for: the second and third had
+  // come back.
   BoundedQueue<int> fourth(1);
   listed_.on_next = [&](std::size_t number) {
     if (number == 3) static_cast<void>(fourth.push(0));

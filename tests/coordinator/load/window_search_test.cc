@@ -90,8 +90,8 @@ TEST(WindowSearch, TriesOneAndTwoWhereTimesAreUnknown) {
   EXPECT_EQ(search(10, 10, [](int window) { return point(window, 0); }).window, 1);
 }
 
-/// Completions of a closed loop through `stages` stages of mean 1 s and the given coefficient of variation: each stage takes a request
-/// when it and the stage before are done with theirs.
+/// Completions of a closed loop through `stages` stages of mean 1 s and the given coefficient of
+/// variation: each stage takes a request when it and the stage before are done with theirs.
 WindowPoint simulate(int window, int stages, double cv, int requests) {
   statistics::Random random(7);
   std::vector<double> free_at(static_cast<std::size_t>(stages));
@@ -124,7 +124,8 @@ TEST(WindowSearch, JitterTakesMoreRequestsInFlight) {
 }
 
 TEST(WindowSearch, ALoadThatWasDisturbedIsNotBelieved) {
-  // Three in flight are as good as four, two are not; whichever load the machine disturbs, the answer stays.
+  // Three in flight are as good as four, two are not; whichever load the machine disturbs, the
+  // answer stays.
   for (int disturbed = 0; disturbed < 6; ++disturbed) {
     int loads = 0;
     const Found found = search(1550, 1000, [&](int window) {

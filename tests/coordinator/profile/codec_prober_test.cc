@@ -22,7 +22,8 @@ wire::CodecCost cost(const std::string& codec, std::uint64_t bytes, std::int64_t
   return {codec, bytes, Nanoseconds(encode), Nanoseconds(decode), error};
 }
 
-/// A codec looked at behind operators 10 and 20; device 1 encodes three times as slowly as this machine, and decodes twice as fast.
+/// Returns a codec looked at behind operators 10 and 20; device 1 encodes three times as slowly as
+/// this machine, and decodes twice as fast.
 planning::ProbedCodecs two_cuts() {
   planning::ProbedCodecs probed;
   probed.codecs = {"none", "int8"};

@@ -20,7 +20,7 @@ using testing::Ge;
 using testing::HasSubstr;
 using testing::SizeIs;
 
-/// What the fakes say they take: less than their messages really do.
+/// The time that the fakes say they take: less than their messages really do.
 constexpr Nanoseconds kUnit(100);
 
 transport::ProbeResult free_link() {
@@ -50,7 +50,7 @@ class DeviceProfiler : public testing::Test {
                            [&](const ProfileProgress& at) { progress_.push_back(at); });
   }
 
-  /// How often a cut was timed.
+  /// Returns how often a cut was timed.
   std::size_t visits() const {
     return static_cast<std::size_t>(
         std::ranges::count_if(progress_, [](const ProfileProgress& at) { return at.done > 0; }));
@@ -138,7 +138,8 @@ TEST_F(DeviceProfiler, KeepsHowUnevenlyTheWholeModelWorked) {
   const std::vector<double>& swaying = measured->front().jitter;
   ASSERT_GE(swaying.size(), 20U);
   ASSERT_LE(swaying.size(), plan::kMostJitterFactors);
-  // 21 units and 28 in turns; where one load ends and the next begins two may be alike: there is one each time a cut comes.
+  // 21 units and 28 in turns; where one load ends and the next begins two may be alike: there is
+  // one each time a cut comes.
   std::size_t turns = 0;
   for (std::size_t i = 1; i < swaying.size(); ++i) {
     const double ratio =

@@ -25,7 +25,8 @@ class ProfiledStages : public testing::Test {
     keep("pi-2", 20);
   }
 
-  /// A profile of all operators and both sides of the cut: so many nanoseconds an operator, and half of it on a device that is busy.
+  /// Keeps a profile of all operators and both sides of the cut: `each` nanoseconds an operator,
+  /// and half of it on a device that is busy.
   void keep(const std::string& device, std::int64_t each) {
     ProfileWish wish;
     wish.model = model_.name();

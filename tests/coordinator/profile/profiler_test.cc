@@ -13,7 +13,8 @@ namespace {
 using testing::Each;
 using testing::SizeIs;
 
-/// Two devices whose profiles are kept for batches of 1 and 8, with one link, from the first to the second.
+/// Two devices whose profiles are kept for batches of 1 and 8, with one link, from the first to the
+/// second.
 class ProfilerOfKept : public testing::Test {
  protected:
   ProfilerOfKept() {
@@ -46,7 +47,7 @@ class ProfilerOfKept : public testing::Test {
     return model::select_split_points(model_.split_points(), "after:features.5").value();
   }
 
-  /// After profile(), with nothing left to be measured.
+  /// Returns the sizes probed after profile(), with nothing left to be measured.
   std::vector<std::uint64_t> probed_sizes(Profiler& profiler) {
     const auto silent = [](const std::string&, std::size_t, std::size_t) {};
     EXPECT_TRUE(profiler.profile(links_, workload_, silent));

@@ -11,7 +11,8 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Two devices, two stages; every request takes `compute` ms on each, 0.5 ms to receive, 0.25 ms to encode, and 2 ms elsewhere.
+/// Returns two devices, two stages; every request takes `compute` ms on each, 0.5 ms to receive,
+/// 0.25 ms to encode, and 2 ms elsewhere.
 results::RunRecord two_stages(double first_ms, double second_ms, int window) {
   results::RunRecord run;
   run.id = "r";
@@ -109,7 +110,8 @@ TEST(Calibration, StagesUnderLoadTakeWhatTheyTookUnderLoad) {
 }
 
 TEST(Calibration, ALoneRequestTakesAsLongHoweverSoonItFollows) {
-  // The next one comes to the first stage 5 ms after the one before has left it, of 30 that it took.
+  // The next one comes to the first stage 5 ms after the one before has left it, of 30 that it
+  // took.
   results::RunRecord run = two_stages(30, 1, 8);
   run.trials[0].rounds[0].stages[0].busy_ms = {25};
   const SimulatedTrial trial = simulated(run).at(0);

@@ -72,7 +72,7 @@ Simulation simulate(std::uint64_t seed, bool adaptive) {
   return simulation;
 }
 
-/// As a race goes: each pass by what those before it say.
+/// Runs passes as a race goes: each by what those before it say.
 void race(Simulation& simulation, int passes) {
   sweep::SweepOptions options;
   options.adaptive = true;

@@ -15,7 +15,8 @@ using std::chrono::milliseconds;
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// Twice on devices of their own: 10 ms, a link of 2 + 3 ms, 20 ms; closed at window 1, and one stage of 5 ms asked every 100 ms.
+/// Twice on devices of their own: 10 ms, a link of 2 + 3 ms, 20 ms; closed at window 1, and one
+/// stage of 5 ms asked every 100 ms.
 simulation::Scenario scenario() {
   simulation::Scenario scenario;
   scenario.seed = 7;

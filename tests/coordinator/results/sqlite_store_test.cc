@@ -29,7 +29,7 @@ class Store : public testing::Test {
     EXPECT_TRUE(store) << store.error().message;
     return std::move(store).value();
   }
-  /// One SQL statement by another connection; its first column as text.
+  /// Returns one SQL statement by another connection; its first column as text.
   std::string sql(const std::string& statement) const {
     sqlite3* database = nullptr;
     EXPECT_EQ(sqlite3_open(path().c_str(), &database), SQLITE_OK);
@@ -47,7 +47,7 @@ class Store : public testing::Test {
   TemporaryFolder folder_;
 };
 
-/// Everything of a trial, samples included, as one text.
+/// Returns everything of a trial, samples included, as one text.
 std::string whole(const TrialRecord& trial) {
   return dump(to_json(trial)) + details_to_json(trial);
 }

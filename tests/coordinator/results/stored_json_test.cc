@@ -1,4 +1,4 @@
-// What the store keeps of a trial beside its columns, as one text.
+// What the store keeps of a trial next to its columns, as one text.
 #include "coordinator/results/stored_json.h"
 
 #include <gtest/gtest.h>

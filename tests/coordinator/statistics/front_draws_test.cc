@@ -54,7 +54,8 @@ TEST(FrontDraws, WhatPlansShareDecidesNothingBetweenThem) {
   const auto apart = figures({0, 0}, 0.01, 0);
   const auto plans = draw_fronts(apart, apart, kDraws, 2);
   for (std::size_t i = 0; i < 2; ++i) {
-    // In more than the quarter of draws that it would be were the errors of the two figures unrelated.
+    // In more than the quarter of draws that it would be were the errors of the two figures
+    // unrelated.
     EXPECT_LT(plans[i].unbeaten, kDraws * 3 / 4);
     EXPECT_GT(plans[i].unbeaten, kDraws / 2);
     EXPECT_THAT(plans[i].beaten_by, ElementsAre(Pair(1 - i, kDraws - plans[i].unbeaten)));

@@ -236,7 +236,7 @@ class SimulatedSweep {
 
  private:
   static double cube(double x) { return x * x * x; }
-  /// Of one plan's prediction, beyond what varies smoothly.
+  /// Returns the error of one plan's prediction, beyond what varies smoothly.
   double error() { return (random_.uniform() < 0.01 ? 0.08 : 0.008) * normal(); }
 
   Random random_;
@@ -258,7 +258,7 @@ bool truly_beaten(const SimulatedSweep& sweep, std::size_t plan) {
   return false;
 }
 
-/// What a group's plans truly reach, against the worst of its plans.
+/// Returns what a group's plans truly reach, against the worst of its plans.
 template <typename Counts>
 double hypervolume(const SimulatedSweep& sweep, int group, Counts counts) {
   std::vector<std::pair<double, double>> points;
@@ -281,9 +281,9 @@ double hypervolume(const SimulatedSweep& sweep, int group, Counts counts) {
   return volume;
 }
 
-/// Over several sweeps, with a tenth of the rounds that three of each plan would be.
+/// The outcome over several sweeps, with a tenth of the rounds that three of each plan would be.
 struct RaceOutcome {
-  double volume = 0;        ///< what the plans measured reach, of what all do
+  double volume = 0;        ///< share that the plans measured reach of what all do
   std::size_t claimed = 0;  ///< plans said to be on the front with 95 %
   std::size_t wrong = 0;    ///< those that are truly beaten
 };

@@ -9,7 +9,8 @@
 namespace pareto::statistics {
 namespace {
 
-/// Measured in those rounds, each of which took so many ms, at so many samples/s.
+/// Makes a trial that was measured in those rounds, with that latency in ms and that rate in
+/// samples/s in each.
 results::TrialRecord trial_of(const std::vector<int>& rounds, const std::vector<double>& latency_ms,
                               double samples_per_s = 100) {
   results::TrialRecord trial;

@@ -34,7 +34,8 @@ TEST(Cholesky, RowsThatSayTheSameAreNoError) {
 }
 
 TEST(PassEffects, PlansOfASlowPassAreNotSlowPlans) {
-  // Plan 0 is measured in both passes, 1 in the first alone, 2 in the second, which was 10 % slower, with three more that agree.
+  // Plan 0 is measured in both passes, 1 in the first alone, 2 in the second, which was 10 %
+  // slower, with three more that agree.
   std::vector<PassObservation> seen{
       {0, 0, 0, 1.0, 0}, {0, 0, 1, 1.1, 0}, {1, 0, 0, 2.0, 0}, {2, 0, 1, 2.1, 0}};
   for (std::size_t plan = 3; plan < 9; ++plan) {

@@ -9,7 +9,7 @@
 namespace pareto::statistics {
 namespace {
 
-/// Plans along a cut, all predicted at 1 (logarithm 0).
+/// Returns the plans along a cut, all predicted at 1 (logarithm 0).
 std::vector<PriorFigure> along_a_cut(std::size_t count, int groups = 1) {
   std::vector<PriorFigure> plans;
   for (int group = 0; group < groups; ++group) {
@@ -62,7 +62,8 @@ TEST(ResidualModel, WhatDevicesTakeSaysLittleWhereTheNetworkIsAllThatCounts) {
   const auto over_network = ResidualModel(plans, measured).figure(30);
   EXPECT_NEAR(over_network.logarithm, 0.05 * 0.4, 0.01);
   EXPECT_GT(over_network.deviation, 0.03) << "nothing was seen of the network";
-  // … and a network that is slower than was said is slower for all plans of its group, and for no other.
+  // … and a network that is slower than was said is slower for all plans of its group, and for no
+  // other.
   measured.clear();
   for (std::size_t i = 20; i < 40; i += 2) measured.push_back({i, 0.2, 1e-6});
   const ResidualModel model(plans, measured);

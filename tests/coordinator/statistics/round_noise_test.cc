@@ -77,13 +77,13 @@ constexpr int kAllRounds = 30;
 
 constexpr std::size_t kSubsets[] = {1, 2, 3, 6};
 
-/// What the intervals of one number of rounds hold …
+/// The coverages of one number of rounds …
 struct Coverages {
   test::Coverage alike;  ///< … if all plans have as many …
   test::Coverage among;  ///< … and if the others have four at least
 };
 
-/// In the order of kSubsets, of as many runs of six plans as there are tries.
+/// Returns the coverages in the order of kSubsets, of as many runs of six plans as there are tries.
 std::vector<Coverages> coverages_of(const test::Disturbance& disturbance) {
   std::vector<Coverages> coverages(std::size(kSubsets));
   std::vector<std::size_t> places(kAllRounds);

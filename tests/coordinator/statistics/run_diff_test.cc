@@ -21,7 +21,7 @@ using testing::SizeIs;
 
 constexpr double kTolerance = 0.02;
 
-/// All figures of a trial, times this.
+/// Multiplies all figures of a trial by this factor.
 void slow_down(results::TrialRecord& trial, double factor) {
   trial.latency.p50_ms *= factor;
   trial.throughput.samples_per_s /= factor;

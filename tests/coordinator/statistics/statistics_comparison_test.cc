@@ -118,7 +118,7 @@ TEST(Verdicts, ARegressionIsBeyondTheToleranceAsAWhole) {
   EXPECT_FALSE(is_regression(Ratio{.value = 3}, kCost, 0.02));
 }
 
-/// How often each verdict was given, over many simulated pairs.
+/// The number of times that each verdict was given, over many simulated pairs.
 struct Tally {
   int pairs = 0;
   int differ = 0;

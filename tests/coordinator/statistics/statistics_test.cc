@@ -13,7 +13,7 @@ namespace {
 using testing::ElementsAre;
 using testing::UnorderedElementsAre;
 
-/// Roughly normal: twelve uniforms.
+/// Returns a number, roughly normal: twelve uniforms.
 double noise(Random& random) {
   double sum = -6;
   for (int i = 0; i < 12; ++i) sum += random.uniform();
@@ -205,7 +205,8 @@ TEST(FrontProbability, IsNotSureOfWhatTwoRoundsHappenToSay) {
 }
 
 TEST(FrontProbability, RoundsThatATrialLacksSayNothingOfIt) {
-  // In each of two rounds the first is faster; in rounds of its own the second may have met a better moment.
+  // In each of two rounds the first is faster; in rounds of its own the second may have met a
+  // better moment.
   const auto shared =
       front_probability({rounds({10, 20}, {100, 100}), rounds({11, 21}, {100, 100})}, 1);
   EXPECT_THAT(shared, ElementsAre(1, 0));

@@ -1,4 +1,5 @@
-// A daemon inside the test: the calls of DaemonClient answered from memory, its stages threads over an in-process transport.
+// A daemon inside the test: the calls of DaemonClient answered from memory, its stages threads over
+// an in-process transport.
 #pragma once
 
 #include <atomic>
@@ -25,31 +26,33 @@ class FakeDaemon final : public cluster::DaemonClient {
   ~FakeDaemon() override;
 
   // What a test may do to it.
-  /// As a killed process: its links break and nobody answers any more.
+  /// Ends as a killed process does: its links break and nobody answers any more.
   void die();
-  /// Of the weights of what is loaded.
+  /// Limits the weights of what is loaded.
   void set_memory_limit(std::uint64_t bytes) { info_.memory_limit_bytes = bytes; }
-  /// Where it says it is, and whether it serves a transport that only a machine's own processes reach.
+  /// Sets where it says it is, and whether it serves a transport that only a machine's own
+  /// processes reach.
   void set_place(const transport::Place& place, bool serves_shm) {
     info_.place = place;
     if (serves_shm) info_.data["shm"] = "fake";
   }
-  /// What it measures of codecs.
+  /// Sets what it measures of codecs.
   void set_codec_costs(std::vector<wire::CodecCost> of_shards,
                        std::vector<wire::CodecCost> standard) {
     shard_costs_ = std::move(of_shards);
     standard_costs_ = std::move(standard);
   }
-  /// What each operator of the fake model takes when it is profiled, and each shard beyond its operators; its stages say so too.
+  /// Sets what each operator of the fake model takes when it is profiled, and each shard beyond its
+  /// operators; its stages say so too.
   void set_operator_time(Nanoseconds time, Nanoseconds of_shard) {
     operator_time_ = time;
     shard_time_ = of_shard;
   }
   /// Refuses to profile, as a device does if made-up requests do not fit a shard.
   void refuse_examples() { refusing_examples_ = true; }
-  /// That every other request takes more of each stage.
+  /// Lets every other request take more of each stage.
   void set_sway(Nanoseconds more) { sway_ = more; }
-  /// Of each of its links, and of those over one transport.
+  /// Sets the rate of each of its links, and of those over one transport.
   void set_rate(double bytes_per_second) { rate_ = bytes_per_second; }
   void set_rate_over(const std::string& transport, double bytes_per_second) {
     rates_[transport] = bytes_per_second;
@@ -57,35 +60,35 @@ class FakeDaemon final : public cluster::DaemonClient {
   void set_round_trip(Nanoseconds round_trip) { round_trip_ = round_trip; }
   void set_netem_interface(const std::string& name) { config_.netem_interface = name; }
   void serve_tcp() { info_.data["tcp"] = "test:2"; }
-  /// Its stages may be spoken to by that name too; it is the same transport.
+  /// Lets its stages be spoken to by that name too; it is the same transport.
   void serve(const std::string& transport) { info_.data[transport] = listener_->address(); }
   void set_cpu(std::string cpu) { info_.cpu = std::move(cpu); }
-  /// What its shards run on.
+  /// Sets what its shards run on.
   void set_device(std::string device) { info_.device = std::move(device); }
   void set_cores(int cores) { info_.cores = cores; }
   void fail_loads(std::optional<Error> error);
   void fail_start(std::optional<Error> error);
   void fail_changes(std::optional<Error> error);
-  /// Its stages answer this request of every pipeline with an error.
+  /// Lets its stages answer this request of every pipeline with an error.
   void fail_request(std::uint64_t request) { failing_request_ = request; }
-  /// It dies when it is sent this request.
+  /// Makes it die when it is sent this request.
   void die_at_request(std::uint64_t request) { last_request_ = request; }
-  /// Its stages say that they failed so.
+  /// Lets its stages say that they failed for this reason.
   void fail_stages(std::string failure) {
     const std::lock_guard lock(mutex_);
     stage_failure_ = std::move(failure);
   }
-  /// Its stages swallow requests.
+  /// Lets its stages swallow requests.
   void hang() { hanging_ = true; }
 
-  /// What it says its clock shows. The times of its stages are on the real one all the same.
+  /// Sets what it says its clock shows. The times of its stages are on the real one all the same.
   void set_clock(cluster::ClockOffset clock) { clock_ = clock; }
-  /// What it tells of itself when it is observed.
+  /// Sets what it answers when it is observed.
   void set_observation(cluster::Observation observation);
-  /// Its stages say that they took less than no time.
+  /// Lets its stages say that they took less than no time.
   void misreport() { misreporting_ = true; }
 
-  /// Its store is bounded, after all.
+  /// Bounds its store, after all.
   void forget_tensors();
 
   // What a test may look at.
@@ -94,17 +97,17 @@ class FakeDaemon final : public cluster::DaemonClient {
   int stages_opened() const;
   int loads() const { return loads_; }
   int rates_measured() const { return rates_measured_; }
-  /// Of every stage that was opened, in order.
+  /// Returns the codec of every stage that was opened, in order.
   std::vector<std::string> codecs() const;
-  /// "tcp>shm" of a stage whose upstream comes by tcp and whose next one, or sink, by shm.
+  /// Returns "tcp>shm" of a stage whose upstream comes by tcp and whose next one, or sink, by shm.
   std::vector<std::string> transports() const;
 
-  /// What it was asked to do to its network; none: nothing, or no more.
+  /// Returns what it was asked to do to its network; no value means nothing, or no more.
   std::optional<cluster::EmulationWish> emulated() const;
-  /// As a device whose lease ran out.
+  /// Forgets the emulation, as a device whose lease ran out.
   void forget_emulation();
   int renewals() const;
-  /// False where they do not come within a minute.
+  /// Waits for renewals. False if they do not come within a minute.
   bool wait_for_renewals(int count) const;
 
   const cluster::DeviceConfig& config() const override { return config_; }
@@ -166,7 +169,8 @@ class FakeDaemon final : public cluster::DaemonClient {
   double rate_over(const std::string& transport) const;
   double rate_ = 1e6;
   std::map<std::string, double> rates_;
-  std::optional<Nanoseconds> operator_time_;  ///< none: stages say what they really take
+  /// Time of an operator. No value means that stages say what they really take.
+  std::optional<Nanoseconds> operator_time_;
   Nanoseconds shard_time_{};
   Nanoseconds sway_{};
   Nanoseconds round_trip_{};
@@ -175,7 +179,7 @@ class FakeDaemon final : public cluster::DaemonClient {
   std::atomic<std::uint64_t> last_request_{~std::uint64_t{0}};
   std::atomic<std::uint64_t> sent_bytes_{0};
   std::atomic<int> loads_{0};
-  /// Under the mutex.
+  /// Returns the bytes of its shards. Called under the mutex.
   std::uint64_t shards_bytes() const;
 
   mutable std::mutex mutex_;

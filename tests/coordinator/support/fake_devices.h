@@ -10,7 +10,8 @@
 
 namespace pareto::test {
 
-/// One of each name; `daemons` gets them too, to be told what to do. The transport outlives them.
+/// Returns one of each name; `daemons` gets them too, to be told what to do. The transport outlives
+/// them.
 inline std::vector<std::unique_ptr<cluster::DaemonClient>> fake_devices(
     const std::vector<std::string>& names, MemoryTransport& transport,
     std::vector<FakeDaemon*>& daemons) {

@@ -20,7 +20,7 @@ class FakeWorkload : public cluster::Workload {
   static Tensor weight_of(std::int64_t position);
 };
 
-/// The one tensor of a request or result, added up.
+/// Returns the one tensor of a request or result, added up.
 double sum_of(const Value& value);
 
 }  // namespace pareto::test

@@ -52,7 +52,7 @@ class MemoryStore final : public results::ResultStore {
 
   std::map<std::string, plan::DeviceProfile> profiles;
   std::map<std::string, results::TrialRecord> trials;
-  std::vector<results::PassRecord> passes;  ///< as of the last trial that was put
+  std::vector<results::PassRecord> passes;  ///< passes as of the last trial that was put
   std::optional<results::RunRecord> updated;
   std::size_t room = 100'000;  ///< trials that fit the disk
 

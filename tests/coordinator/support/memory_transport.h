@@ -21,7 +21,7 @@ class MemoryTransport final : public transport::Transport {
                                                         const transport::Limits& limits) override;
   Expected<std::unique_ptr<transport::Link>> connect(const std::string& address, Deadline deadline,
                                                      const transport::Limits& limits) override;
-  /// Both ends of a link.
+  /// Makes both ends of a link.
   static std::pair<std::unique_ptr<transport::Link>, std::unique_ptr<transport::Link>> pair();
 
   using Backlog = BoundedQueue<std::unique_ptr<transport::Link>>;

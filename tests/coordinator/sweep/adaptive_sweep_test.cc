@@ -237,7 +237,7 @@ TEST_F(AdaptiveSweepTest, AFailedTrialLeavesTheRace) {
   EXPECT_FALSE(run_.finished.empty());
 }
 
-/// Each round took all of its requests so many ms.
+/// Adds rounds by number, in each of which all requests took that many ms.
 void add_rounds(results::TrialRecord& trial, const std::map<int, double>& rounds) {
   for (const auto& [number, latency_ms] : rounds) {
     results::TrialRound& round = trial.rounds.emplace_back();

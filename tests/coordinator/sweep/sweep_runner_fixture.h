@@ -20,7 +20,7 @@
 
 namespace pareto::sweep {
 
-/// Only the floors of requests and completions remain.
+/// A pace at which only the floors of requests and completions remain.
 inline const SweepRunner::Pace kNoTime{.measuring = {}, .shortest_slice = {}, .longest_slice = {}};
 
 /// Notes what is applied.
@@ -109,7 +109,7 @@ class SweepRunnerTest : public testing::Test {
     return *std::ranges::find(run_.trials, id, &results::TrialRecord::id);
   }
 
-  /// The conditions that the network was under, one after the other.
+  /// Returns the conditions that the network was under, one after the other.
   std::vector<std::string> network_changes() const {
     std::vector<std::string> changes = network_->applied;
     changes.erase(std::unique(changes.begin(), changes.end()), changes.end());

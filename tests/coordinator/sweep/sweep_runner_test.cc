@@ -34,7 +34,7 @@ TEST_F(SweepRunnerTest, EachTrialIsMeasuredUnderItsCondition) {
   EXPECT_EQ(run_.trials[0].network->round_trip_ms, 40);
   EXPECT_EQ(run_.trials[0].network->emulator, "tc");
   EXPECT_EQ(run_.trials[1].network->round_trip_ms, 0);
-  // The sentinel is about the machine.
+  // The reference plan is about the machine.
   EXPECT_EQ(network_->applied.front(), "none");
   EXPECT_EQ(network_->applied.back(), "none");
   EXPECT_EQ(progress_.front().condition, "");
@@ -45,7 +45,8 @@ TEST_F(SweepRunnerTest, TheNetworkChangesOnceForAllTrialsOfACondition) {
   options_.rounds = 1;
   for (const std::size_t trial : {0, 2, 4}) run_.trials[trial].condition = "lte";
   ASSERT_TRUE(sweep());
-  // At rest before and after each pass, where the trials without a condition of their own are measured too.
+  // At rest before and after each pass, where the trials without a condition of their own are
+  // measured too.
   EXPECT_EQ(std::ranges::count(network_changes(), "lte"), std::ssize(run_.passes));
 }
 
@@ -404,7 +405,8 @@ TEST_F(SweepRunnerTest, TellsWhereItsTimeWent) {
   run_.trials[0].condition = "lte";
   ASSERT_TRUE(sweep());
   const results::TimeSpent spent = results::time_spent(run_);
-  // The clock moves 100 ms each time that it is looked at: once for each thing begun and once for each ended.
+  // The clock moves 100 ms each time that it is looked at: once for each thing begun and once for
+  // each ended.
   EXPECT_NEAR(spent.measuring_s, 0.1 * 5, 1e-9);
   EXPECT_NEAR(spent.loading_s, 0.1, 1e-9);
   EXPECT_NEAR(spent.sentinel_s, 0.1 * 2 * 2, 1e-9) << "its loop and its plan, before and after";

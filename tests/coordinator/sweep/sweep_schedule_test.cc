@@ -14,7 +14,7 @@ using testing::Pair;
 
 constexpr int kRounds = 3;
 
-/// With those rounds of each of its trials.
+/// Makes a run with those rounds of each of its trials.
 results::RunRecord run_of(const std::vector<std::vector<int>>& trials) {
   results::RunRecord run;
   for (const std::vector<int>& rounds : trials) {

@@ -20,7 +20,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-/// Of stages on these devices, a link each for the transports.
+/// Makes a trial of stages on these devices, with a link for each of the transports.
 results::TrialRecord trial_on(const std::vector<std::string>& devices,
                               std::vector<std::string> transports,
                               std::vector<std::string> codecs = {}) {
@@ -105,7 +105,8 @@ TEST(CodecsOfTrials, AreThoseNamedAndThoseThatAutoMayStandFor) {
   EXPECT_THAT(codecs_of(pointers(trials), 0.5), Contains("int8"));
 }
 
-/// Two devices; from the first one to the second there are four ways, of which that by tcp with int8 is the quickest.
+/// Two devices; from the first one to the second there are four ways, of which that by tcp with
+/// int8 is the quickest.
 class WaysOfPlans : public testing::Test {
  protected:
   WaysOfPlans() {

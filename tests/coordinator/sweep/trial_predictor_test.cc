@@ -42,7 +42,7 @@ TEST(LacksPrediction, WhatWasPredictedMeasuredOrHasNoRoomDoesNot) {
   EXPECT_FALSE(lacks_prediction(trial));
 }
 
-/// Two devices of 10 and 20 ms, links of 5 ms.
+/// Returns two devices of 10 and 20 ms, links of 5 ms.
 planning::CostInputs two_devices() {
   planning::CostInputs inputs;
   inputs.boundary_bytes = {1, 1, 1};
@@ -77,8 +77,8 @@ TEST(PredictedThroughput, IsThatOfTheCostModelUnlessJitterIsKnownOfAllItsDevices
   EXPECT_EQ(predicted(3).window, 3);
 }
 
-/// Three devices whose profiles are kept, on links whose messages take their bytes by a rate of each transport; the coordinator's
-/// are real ones.
+/// Three devices whose profiles are kept, on links whose messages take their bytes by a rate of
+/// each transport; the coordinator's are real ones.
 class PredictTrials : public testing::Test {
  protected:
   static constexpr double kTcpRate = 1e6;

@@ -48,7 +48,7 @@ TEST_F(ProcessHandleTest, AStopEndsTheWait) {
   const auto stopped = process.wait_for_end({}, stop.get());
   ASSERT_FALSE(stopped);
   EXPECT_EQ(stopped.error().code, ErrorCode::kClosed);
-  // Who has ended has ended, whoever wants to stop.
+  // A process that has ended stays ended, even if somebody stops it.
   ASSERT_TRUE(process.signal(SIGKILL));
   ASSERT_TRUE(process.wait_for_end({}));
   EXPECT_TRUE(process.wait_for_end({}, stop.get()));

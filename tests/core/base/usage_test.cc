@@ -42,7 +42,7 @@ class UsageTest : public testing::Test {
     stay->add_flag("--secret", flag_, "not to be shown")->group("");
   }
 
-  /// What bash proposes for the last of these words.
+  /// Returns what bash proposes for the last of these words.
   std::vector<std::string> completed(const std::string& words, int last) const {
     const auto folder = TemporaryFolder::create("completion").value();
     const std::string script = folder.path() / "prog";

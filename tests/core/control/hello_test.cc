@@ -26,7 +26,7 @@ TEST(Hello, ComesBackAsItWas) {
   }
 }
 
-/// A hello of which one field is another.
+/// Parses a hello of which one field is another.
 Expected<Hello> parse_with(const std::string& key, Value value) {
   wire::Message message = hello_message({7, 1, Role::kSink});
   Dict dict = *message.body.get_if<Dict>();

@@ -175,7 +175,8 @@ TEST(Plan, SaysWhatIsWrong) {
   EXPECT_FALSE(plan_from_json("[]"));
 }
 
-/// Three stages, of which the first and the last run operators that do not lie side by side.
+/// Returns three stages, of which the first and the last run operators that do not lie side by
+/// side.
 Plan own_order() {
   Plan plan = sample_plan();
   plan.splits = {"op:41:50-60", "op:100"};

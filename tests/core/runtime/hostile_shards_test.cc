@@ -20,7 +20,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A shard of one float32 tensor in, with that code of "run".
+/// Returns a shard of one float32 tensor in, with that code of "run".
 plan::Shard shard_of(const std::string& code) {
   torch::jit::Module module("__torch__.Shard");
   module.register_attribute("training", c10::BoolType::get(), false);
@@ -132,7 +132,7 @@ def run(self, x):
   EXPECT_TRUE((*runner)->run({from_torch(torch::zeros({1, 4})).value()})) << "it runs on";
 }
 
-/// The shard's archive with `text` in place of its 12345.
+/// Returns the shard's archive with `text` in place of its 12345.
 plan::Shard with_code(const std::string& text) {
   plan::Shard shard = shard_of(R"(
 def run(self, x):
@@ -189,7 +189,8 @@ TEST(HostileShards, WhatLibTorchSaysBehindAnEmptyLineIsPassedOn) {
   EXPECT_THAT(runner.error().message, testing::Not(testing::EndsWith(": ")));
 }
 
-/// Classes of which each has a member of the next one's; the last one's is of the first's, so that they go round.
+/// Classes of which each has a member of the next one's; the last one's is of the first's, so that
+/// they go round.
 std::string chain_of(std::size_t count) {
   std::string code;
   for (std::size_t i = 0; i < count; ++i) {
@@ -245,7 +246,7 @@ TEST(HostileShards, ValuesThatNestTooDeeplyAreRefusedBeforeTheyAreMade) {
   }
 }
 
-/// A harmless shard with `bytes` in place of its values.
+/// Returns a harmless shard with `bytes` in place of its values.
 plan::Shard with_values(const std::string& bytes) {
   plan::Shard shard = shard_of("\ndef run(self, x):\n    return (x + 1,)\n");
   shard.archive = test::rewritten_archive(

@@ -135,7 +135,8 @@ TEST_P(EveryType, WinogradComputesTheConvolution) {
   struct Case {
     std::int64_t batch, in, out, height, width, padding;
   };
-  // Even and odd, one tile and many blocks of them, more than one picture, no padding and more than the usual.
+  // Even and odd, one tile and many blocks of them, more than one picture, no padding and more than
+  // the usual.
   for (const Case& c :
        {Case{1, 16, 16, 4, 4, 1}, Case{1, 32, 16, 7, 5, 1}, Case{3, 16, 48, 9, 8, 0},
         Case{2, 64, 64, 56, 55, 1}, Case{1, 128, 32, 3, 3, 2}}) {
@@ -192,7 +193,8 @@ TEST_P(EveryType, AConvolutionIsRightByWhicheverMethodIsFaster) {
   }
 }
 
-/// As shards are: loaded, and tried, in one thread that ends, and run in another. Kernels that unfold their input have working memory.
+/// Layers are used as shards are: loaded, and tried, in one thread that ends, and run in another.
+/// Kernels that unfold their input have working memory.
 TEST_P(EveryType, AConvolutionRunsInAnotherThreadThanItWasMadeIn) {
   at::manual_seed(5);
   for (const std::int64_t dilation : {1, 2}) {

@@ -21,7 +21,7 @@ class PackedWeightsTest : public testing::Test {
   static memory::desc layout_of(memory::dim rows, memory::dim columns) {
     return {{rows, columns}, memory::data_type::f32, memory::format_tag::ab};
   }
-  /// All numbers of them `value`.
+  /// Returns weights of which all numbers are `value`.
   memory weights(const memory::desc& layout, float value) const {
     memory made(layout, engine_);
     auto* const numbers = static_cast<float*>(made.get_data_handle());

@@ -68,7 +68,8 @@ class HandMade {
 
 Value picture() { return from_torch(torch::randn({1, 3, 16, 16})).value(); }
 
-/// Two convolutions with a batch norm and relus, a pool, a linear layer; passes a number through.
+/// Returns two convolutions with a batch norm and relus, a pool, a linear layer; passes a number
+/// through.
 HandMade small_network() {
   torch::manual_seed(1);
   HandMade shard;
@@ -111,7 +112,7 @@ TEST(ShardRunner, EveryEngineAgreesWithPlain) {
   }
 }
 
-/// The ways in which the small network is run when bf16 is asked for.
+/// Returns the ways in which the small network is run when bf16 is asked for.
 LoadReport asked_for_bf16(double max_error) {
   auto shard = small_network();
   RunnerOptions options;
@@ -170,7 +171,7 @@ TEST(ShardRunner, AnErrorLimitIsAShare) {
   }
 }
 
-/// What images come to, flattened by a view: it takes row-major tensors only.
+/// Returns the part that flattens images by a view: it takes row-major tensors only.
 HandMade flat_suffix() {
   torch::manual_seed(2);
   HandMade shard;

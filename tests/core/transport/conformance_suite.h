@@ -1,4 +1,5 @@
-// The suite over all transports that are built in: what it is made of. Its tests, by what they ask of a transport:
+// The suite over all transports that are built in: what it is made of. Its tests, by what they ask
+// of a transport:
 //   conformance_test.cc             messages: all arrive, in order, within the limits
 //   conformance_connecting_test.cc  addresses, listeners, strangers
 //   conformance_closing_test.cc     ends and deadlines
@@ -29,7 +30,7 @@ class Conformance : public testing::TestWithParam<std::string> {
   std::unique_ptr<Transport> transport_;
 };
 
-/// How often the other side took a message, and the error that ended it.
+/// The number of times that the other side took a message, and the error that ended it.
 struct Filled {
   int sent = 0;
   Error error;

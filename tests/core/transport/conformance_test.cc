@@ -1,5 +1,5 @@
-// What every transport promises (core/transport/transport.h), over all that are built in: of messages here, of the rest in the files
-// that conformance_suite.h names.
+// What every transport promises (core/transport/transport.h), over all that are built in: of
+// messages here, of the rest in the files that conformance_suite.h names.
 #include <algorithm>
 #include <cstring>
 

@@ -72,7 +72,7 @@ class Swallowing {
   std::vector<FileDescriptor> waiting_;
 };
 
-/// An address of this machine at which nobody listens.
+/// Returns an address of this machine at which nobody listens.
 std::string refusing() { return Answering().address(); }
 
 Deadline in(milliseconds time) { return deadline_after(time); }

@@ -16,14 +16,15 @@ namespace pareto::transport {
 
 /// Long enough for any machine under any sanitizer; a test that waits so long has failed.
 inline Deadline soon() { return deadline_after(std::chrono::seconds(60)); }
-/// For what must not happen: long enough that it would, were it going to.
+/// Returns a deadline for what must not happen: long enough that it would, were it going to.
 inline Deadline shortly() { return deadline_after(std::chrono::milliseconds(50)); }
 
 inline std::string listen_address(const Transport& transport) {
   return transport.reach() == Reach::kNetwork ? "127.0.0.1:0" : "";
 }
 
-/// A message with one tensor of that many bytes, each a function of its place and the request.
+/// Returns a message with one tensor of that many bytes, each a function of its place and the
+/// request.
 inline wire::Message message_of(std::uint64_t request, std::int64_t bytes) {
   auto tensor = Tensor::allocate(DType::kUInt8, {bytes});
   auto memory = tensor->mutable_bytes();

@@ -35,7 +35,7 @@ class FlippingForwarder {
     pump(here->get(), there->get(), true);
   }
 
-  /// Until the connection ends.
+  /// Pumps until the connection ends.
   void pump(int from, int to, bool flips) {
     std::array<char, 65536> bytes{};
     std::size_t passed = 0;
@@ -65,7 +65,8 @@ class FlippingForwarder {
 
 constexpr std::int64_t kBytes = 600'000;
 
-/// What comes of a message one of whose bytes is flipped; `same`: whether it is the message that was sent.
+/// Returns what comes of a message one of whose bytes is flipped; `same`: whether it is the message
+/// that was sent.
 Expected<bool> send_through(const std::string& name, std::size_t at, const Limits& limits) {
   const auto transport = must(make_transport(name));
   const auto listener = must(transport->listen("127.0.0.1:0"));

@@ -16,7 +16,7 @@ using wire::MessageKind;
 
 TimePoint soon() { return std::chrono::steady_clock::now() + std::chrono::seconds(20); }
 
-/// Whose time is up when it is to send more of such messages than so many.
+/// A link whose time is up when it is to send more of such messages than a limit.
 class OverdueLink final : public Link {
  public:
   OverdueLink(Link& link, std::uint64_t bytes, int messages)
@@ -37,7 +37,8 @@ class OverdueLink final : public Link {
   int left_;
 };
 
-/// On which messages without a body are answered late, as where the far end has something else to do; counts the others.
+/// A link on which messages without a body are answered late, as if the far end has something else
+/// to do; counts the others.
 class BusyLink final : public Link {
  public:
   explicit BusyLink(Link& link) : link_(link) {}
@@ -57,7 +58,7 @@ class BusyLink final : public Link {
   void close() override { link_.close(); }
   std::string peer() const override { return link_.peer(); }
   int sent() const { return sent_; }
-  /// The most that were sent and not asked for.
+  /// Returns the most that were sent and not asked for.
   int most_under_way() const { return most_; }
 
  private:

@@ -25,7 +25,7 @@ std::int64_t body_bytes(const Message& message) {
   return tensor == nullptr ? 0 : static_cast<std::int64_t>(tensor->size_bytes());
 }
 
-/// What a test sees of a link: everything sent, in order, and every ping answered.
+/// The traffic of a link that a test sees: everything sent, in order, and every ping answered.
 struct Seen {
   std::mutex mutex;
   std::condition_variable changed;

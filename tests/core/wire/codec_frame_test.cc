@@ -134,7 +134,8 @@ TEST(CodecFrame, DecodesByteByByteAndEveryCorruptedBitIsFound) {
   }
 }
 
-/// One float32 tensor of shape {elements} by a codec, every checksum right and `sent` bytes of it there.
+/// Returns one float32 tensor of shape {elements} by a codec, every checksum right and `sent` bytes
+/// of it there.
 Bytes forge(unsigned codec, unsigned dtype, const std::vector<std::int64_t>& sizes,
             std::uint64_t encoded_bytes, const Bytes& payload, std::uint64_t payload_bytes) {
   Bytes metadata;

@@ -27,7 +27,7 @@ inline Tensor tensor_from(const std::vector<float>& values) {
   return tensor_from(values, {static_cast<std::int64_t>(values.size())});
 }
 
-/// The same numbers, in another order in memory.
+/// Returns the same numbers, in another order in memory.
 inline Tensor channels_last(const Tensor& tensor) {
   const Shape& shape = tensor.shape();
   auto moved = *Tensor::allocate(tensor.dtype(), shape, MemoryLayout::kChannelsLast);
@@ -50,7 +50,7 @@ inline Tensor random_bytes(std::mt19937& random, DType dtype, Shape shape) {
   return tensor;
 }
 
-/// As after a ReLU: normal around `mean`, negative ones zero where `clipped`.
+/// Makes a tensor as after a ReLU: normal around `mean`, negative ones zero if `clipped`.
 inline Tensor activations(std::mt19937& random, Shape shape, float mean = 0, bool clipped = true) {
   std::normal_distribution<float> normal(mean, 1.0F);
   std::vector<float> values(static_cast<std::size_t>(*element_count(shape)));
@@ -66,7 +66,7 @@ struct Named {
   Tensor tensor;
 };
 
-/// Finite numbers only.
+/// Returns tensors of finite numbers only.
 inline std::vector<Named> finite_tensors() {
   constexpr float kLeast = std::numeric_limits<float>::min();
   constexpr float kMost = std::numeric_limits<float>::max();
@@ -102,7 +102,7 @@ inline std::vector<Named> finite_tensors() {
   return all;
 }
 
-/// With a NaN or an infinity somewhere.
+/// Returns tensors with a NaN or an infinity somewhere.
 inline std::vector<Named> broken_tensors() {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();

@@ -12,7 +12,7 @@
 namespace pareto::wire {
 namespace {
 
-/// The tensor after encoding and decoding.
+/// Returns the tensor after encoding and decoding.
 Expected<Tensor> round_trip(const Codec& codec, const Tensor& tensor) {
   PARETO_ASSIGN(const Tensor encoded, codec.encode(tensor));
   EXPECT_EQ(encoded.dtype(), DType::kUInt8);
@@ -29,7 +29,8 @@ Expected<Tensor> round_trip(const Codec& codec, const Tensor& tensor) {
   return decoded;
 }
 
-/// What a lossy codec may be off by, relative to the largest magnitude: half a unit of its last place, and float32's own rounding.
+/// Returns what a lossy codec may be off by, relative to the largest magnitude: half a unit of its
+/// last place, and float32's own rounding.
 double bound_of(const Codec& codec) {
   if (codec.name() == "fp16") return 1.0 / 2048;
   if (codec.name() == "bf16") return 1.0 / 256;
@@ -204,7 +205,7 @@ TEST(Float16, RoundsAsIeeeSays) {
   const std::vector<std::pair<std::uint32_t, std::uint16_t>> cases{
       {0x00000000, 0x0000}, {0x80000000, 0x8000}, {0x3F800000, 0x3C00}, {0xC0000000, 0xC000},
       {0x477FE000, 0x7BFF},                        // 65504, the largest
-      {0x477FEFFF, 0x7BFF}, {0x477FF000, 0x7C00},  // the last that rounds down, the first that overflows
+      {0x477FEFFF, 0x7BFF}, {0x477FF000, 0x7C00},  // last down, first overflow
       {0x47800000, 0x7C00}, {0x7F7FFFFF, 0x7C00}, {0xFF7FFFFF, 0xFC00}, {0x7F800000, 0x7C00},
       {0xFF800000, 0xFC00}, {0x3F801000, 0x3C00}, {0x3F803000, 0x3C02},  // ties go to even
       {0x3F801001, 0x3C01}, {0x38800000, 0x0400},                        // the smallest normal

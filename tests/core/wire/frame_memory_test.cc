@@ -16,7 +16,8 @@ Tensor tensor_of(Shape shape, std::uint8_t mark) {
   return *tensor;
 }
 
-/// Of each size something else, so that what one leaves behind would show in the next.
+/// Makes a message that differs for each size, so that what one leaves behind would show in the
+/// next.
 Message message_of(int size) {
   Message message;
   message.request = static_cast<std::uint64_t>(size);

@@ -22,7 +22,7 @@ Tensor tensor_of(DType dtype, Shape shape, unsigned seed = 1) {
   return *std::move(tensor);
 }
 
-/// The message of FORMAT.md's worked example.
+/// Returns the message of FORMAT.md's worked example.
 Message example() {
   auto bytes = Tensor::allocate(DType::kUInt8, {3});
   for (int i = 0; i < 3; ++i) bytes->mutable_bytes()[i] = static_cast<std::byte>(i + 1);
@@ -58,7 +58,7 @@ std::string hex_of(const Bytes& bytes) {
   return hex;
 }
 
-/// The message of FORMAT.md's second example.
+/// Returns the message of FORMAT.md's second example.
 Message sparse_example() {
   auto tensor = Tensor::allocate(DType::kFloat32, {2, 8});
   std::array<float, 16> values{};
@@ -70,7 +70,8 @@ Message sparse_example() {
   return message;
 }
 
-/// The hexadecimal digits of an example in FORMAT.md, without offsets (before a colon) and remarks (after "  ").
+/// Returns the hexadecimal digits of an example in FORMAT.md, without offsets (before a colon) and
+/// remarks (after "  ").
 std::string documented_example(int number) {
   std::ifstream file(PARETO_SOURCE_DIR "/core/wire/FORMAT.md");
   std::string hex;

@@ -1,4 +1,5 @@
-// Encodings as a hostile peer would make them: refused, or decoded to any numbers, but without harm.
+// Encodings as a hostile peer would make them: refused, or decoded to any numbers, but without
+// harm.
 #include <gtest/gtest.h>
 
 #include "core/wire/codec.h"
@@ -13,7 +14,7 @@ Expected<> decode_exact(const Codec& codec, std::span<const std::byte> bytes, Te
   return codec.decode(std::span(copy.data(), copy.size()), into);
 }
 
-/// A tensor whose memory ends with it, unlike that of Tensor::allocate().
+/// Returns a tensor whose memory ends with it, unlike that of Tensor::allocate().
 Tensor exact_tensor(DType dtype, const Shape& shape) {
   const auto bytes = static_cast<std::size_t>(*element_count(shape)) * size_of(dtype);
   auto memory = std::make_shared<std::vector<std::byte>>(bytes);

@@ -23,9 +23,9 @@ class Forge {
   Forge& u16(unsigned number) { return put(static_cast<std::uint16_t>(number)); }
   Forge& u32(std::uint32_t number) { return put(number); }
   Forge& i64(std::int64_t number) { return put(number); }
-  /// No timeline.
+  /// Writes no timeline.
   Forge& no_timeline() { return u32(0); }
-  /// A float32 tensor.
+  /// Writes a float32 tensor.
   Forge& descriptor(const std::vector<std::int64_t>& shape) {
     u8(6).u8(static_cast<unsigned>(shape.size())).u16(0);
     for (const std::int64_t size : shape) i64(size);

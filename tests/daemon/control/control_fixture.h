@@ -108,7 +108,7 @@ class ControlTest : public testing::Test {
   ShardCache shards_;
   std::shared_ptr<transport::Transport> transport_;
   std::unique_ptr<StageHost> stages_;
-  /// Nothing is changed, and the wish kept.
+  /// Nothing is changed, and the request is kept.
   NetworkLease network_{true, [this](const LeaseWish& wish) {
                           wished_ = wish;
                           return std::make_unique<NoChange>();

@@ -323,7 +323,8 @@ TEST_F(ControlTest, APortInUseIsNamed) {
   EXPECT_THAT(second.error().message, HasSubstr("in use"));
 }
 
-/// grpc.health.v1.Health/Check without its generated code: an empty request, and a reply whose one field is the status.
+/// grpc.health.v1.Health/Check without its generated code: an empty request, and a reply whose one
+/// field is the status.
 std::string health(const std::shared_ptr<grpc::Channel>& channel) {
   const grpc::internal::RpcMethod method("/grpc.health.v1.Health/Check",
                                          grpc::internal::RpcMethod::NORMAL_RPC);

@@ -17,7 +17,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// What a daemon that was killed leaves: a socket's file that nobody listens on.
+/// Leaves what a daemon that was killed leaves: a socket's file that nobody listens on.
 void leave_behind(const std::string& file) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;

@@ -1,4 +1,4 @@
-// Never sooner than a slower processor would have been; how much later is for whoever measures.
+// Never sooner than a slower processor would have been; how much later is a matter of measuring.
 #include "daemon/imitation/slow_processor.h"
 
 #include <gtest/gtest.h>

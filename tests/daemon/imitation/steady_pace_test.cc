@@ -23,7 +23,7 @@ namespace {
 using std::chrono::milliseconds;
 using testing::HasSubstr;
 
-/// Operators that take so many milliseconds.
+/// Makes operators that take these times, in milliseconds.
 runtime::ShardProfile operators(const std::vector<int>& times,
                                 std::vector<std::size_t> until_output = {}) {
   runtime::ShardProfile profile;

@@ -60,7 +60,7 @@ class DaemonMetrics : public testing::Test {
       ASSERT_TRUE(pipeline.sink->receive(soon()));
     }
   }
-  /// The sample with these labels among its own.
+  /// Returns the sample with these labels among its own.
   static std::optional<Sample> find(const Families& families, const std::string& name,
                                     const Labels& labels = {}) {
     for (const Family& family : families) {

@@ -16,7 +16,7 @@ struct FakeClock final : Clock {
 
 class EarlyPartsTest : public testing::Test {
  protected:
-  /// One request whose output 1 is ready `lead` before its end.
+  /// Runs one request whose output 1 is ready `lead` before its end.
   std::uint32_t run(std::uint64_t request, Nanoseconds lead) {
     early_.begin(9, request);
     if (early_.wants(1)) early_.take(1, "early");

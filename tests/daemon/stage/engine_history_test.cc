@@ -9,7 +9,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Of a contest in which "fast" takes a third of plain, "near" 1.05 times as long, "slow" 1.15 times, and "odd" gives wrong results.
+/// Returns the report of a contest in which "fast" takes a third of plain, "near" 1.05 times as
+/// long, "slow" 1.15 times, and "odd" gives wrong results.
 runtime::LoadReport contest(milliseconds plain = milliseconds(30)) {
   const Nanoseconds fast = plain / 3;
   runtime::LoadReport report;

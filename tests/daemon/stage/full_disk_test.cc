@@ -22,7 +22,8 @@ using testing::HasSubstr;
 constexpr std::size_t kTensorBytes = 200 << 10;
 constexpr std::uint64_t kLimit = std::uint64_t{8} << 30;
 
-/// Calls `use` with a folder that has room for about five tensors. A thread has a mount namespace of its own, which goes with it.
+/// Calls `use` with a folder that has room for about five tensors. A thread has a mount namespace
+/// of its own, which goes with it.
 void on_small_disk(const std::function<void(const std::filesystem::path&)>& use) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root may mount";
   const TemporaryFolder folder = TemporaryFolder::create("full-disk-test").value();

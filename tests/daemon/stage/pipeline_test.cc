@@ -136,7 +136,8 @@ TEST_P(Pipeline, AnEarlyOutputIsOnItsWayWhileTheShardStillRuns) {
   values_ = 2;
   std::promise<void> seen;
   runs_->after_early = [&](int run) {
-    // Two stages: the first request tells them that output 0 has a lead; in the second, the last stage ends only once it was seen.
+    // Two stages: the first request tells them that output 0 has a lead; in the second, the last
+    // stage ends only once it was seen.
     constexpr std::chrono::milliseconds kLead(2);
     if (run == 3) seen.get_future().wait();
     for (const auto start = std::chrono::steady_clock::now();
@@ -332,7 +333,8 @@ TEST_P(Pipeline, DrainingAHostFinishesWhatItHas) {
   first.wait_until_it_runs();
   std::size_t cut_off = 99;
   std::jthread draining([&] { cut_off = pipeline->hosts[0]->drain(soon()); });
-  // Its end is announced to the source before anything waits for the request that is being computed.
+  // Its end is announced to the source before anything waits for the request that is being
+  // computed.
   EXPECT_FALSE(pipeline->source->receive(soon()));
   first.go_on();
   const auto result = pipeline->sink->receive(soon());

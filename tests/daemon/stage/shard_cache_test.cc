@@ -44,7 +44,7 @@ class ShardCacheTest : public testing::Test {
       return {};
     };
   }
-  /// Ten MiB of weights.
+  /// Returns ten MiB of weights.
   static plan::Shard heavy_shard(std::int64_t end = 2) {
     return make_shard(0, end,
                       {{"fc.weight", sha256("weight"), DType::kFloat32, {10, 1 << 18}, true}});

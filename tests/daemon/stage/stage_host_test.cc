@@ -29,7 +29,8 @@ using wire::MessageKind;
 
 constexpr std::uint64_t kPipeline = 7;
 
-/// While it lives this process can start no thread: each would want a stack larger than its address space.
+/// An obstacle: while it lives this process can start no thread, because each would want a stack
+/// larger than its address space.
 class NoMoreThreads {
  public:
   NoMoreThreads() {

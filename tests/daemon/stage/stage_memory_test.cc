@@ -1,4 +1,5 @@
-// What a stage holds while its source is faster than it, or its sink slower: real stages and links, made-up shards.
+// What a stage holds while its source is faster than it, or its sink slower: real stages and links,
+// made-up shards.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,7 +32,7 @@ Tensor tensor_of(std::int64_t bytes) {
   return Tensor::allocate(DType::kFloat32, {1, elements}).value();
 }
 
-/// How far source, stage and sink are; each waits for the others by it. Threads: any.
+/// The progress of source, stage and sink; each waits for the others by it. Threads: any.
 class Progress {
  public:
   void add(int& count) {
@@ -43,8 +44,8 @@ class Progress {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return count >= std::min(wanted, kRequests); });
   }
-  int taken = 0;      ///< by the stage
-  int completed = 0;  ///< at the sink
+  int taken = 0;      ///< messages taken by the stage
+  int completed = 0;  ///< results completed at the sink
 
  private:
   std::mutex mutex_;
@@ -94,7 +95,8 @@ class StageMemory : public testing::Test {
     ASSERT_TRUE(host_->start(kPipeline, 0, soon()));
   }
 
-  /// Sends every request as soon as the window has room for it, and knows when the stage has taken it: the pong comes behind it.
+  /// Sends every request as soon as the window has room for it, and knows when the stage has taken
+  /// it: the pong comes behind it.
   void send_all(const Tensor& input) {
     for (int i = 0; i < kRequests; ++i) {
       progress_.wait_for(progress_.completed, i + 1 - kWindow);
@@ -105,7 +107,8 @@ class StageMemory : public testing::Test {
     }
   }
 
-  /// What tensors came to hold at most while all requests passed, beyond what they held before.
+  /// Returns what tensors came to hold at most while all requests passed, beyond what they held
+  /// before.
   std::int64_t peak_of_all(std::int64_t input_bytes, const std::function<void(int)>& on_receive) {
     const Tensor input = tensor_of(input_bytes);
     const auto before = pareto::test::tensor_bytes();
@@ -140,7 +143,8 @@ TEST_F(StageMemory, ASlowerSinkFillsNoMoreThanTheWindow) {
   const std::int64_t peak = peak_of_all(
       kSmallBytes, [&](int received) { progress_.wait_for(progress_.taken, received + kWindow); });
   EXPECT_GE(peak, kLargeBytes);
-  // Two more: one that was sent a moment ago, and what the sink, which is in this process, received.
+  // Two more: one that was sent a moment ago, and what the sink, which is in this process,
+  // received.
   EXPECT_LE(peak, (kWindow + 2) * kLargeBytes + kConstant);
 }
 

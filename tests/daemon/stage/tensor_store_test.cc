@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// What a file with 1000 payload bytes takes of the disk: whole blocks.
+/// The bytes that a file with 1000 payload bytes takes of the disk: whole blocks.
 const std::uint64_t kFileBytes = [] {
   struct statvfs system {};
   EXPECT_EQ(::statvfs(fs::temp_directory_path().c_str(), &system), 0);

@@ -1,4 +1,5 @@
-// A device's sensors as files: what a Raspberry Pi with a power meter, or an x86 server, shows below /sys.
+// A device's sensors as files: what a Raspberry Pi with a power meter, or an x86 server, shows
+// below /sys.
 #pragma once
 
 #include <filesystem>

@@ -13,7 +13,8 @@
 
 namespace pareto::daemon::test {
 
-/// What the runners of one factory do, and did. Threads: any; `on_run` is set before they run.
+/// The settings of the runners of one factory, and what they did. Threads: any; `on_run` is set
+/// before they run.
 struct FakeRuns {
   std::atomic<int> loads{0};
   std::atomic<int> runs{0};
@@ -22,16 +23,16 @@ struct FakeRuns {
   std::atomic<int> most_at_once{0};
   /// Called with the number of each run, from 0, while it runs: may wait, or fail it.
   std::function<Expected<>(int)> on_run = [](int) { return Expected<>(); };
-  /// Where set, a runner offers all its outputs but the last to EarlyOutputs, and calls this with the number of the run before it
-  /// ends.
+  /// A callback. If set, a runner offers all its outputs but the last to EarlyOutputs, and calls
+  /// this with the number of the run before it ends.
   std::function<void(int)> after_early;
   /// Asked for, load by load.
   std::vector<std::string> engines;
   std::vector<runtime::Precision> precisions;
   bool skips_slow = false;  ///< whether the last load was told that engine "slow" is hopeless
   Nanoseconds operator_time{
-      1};  ///< of its one operator, for each time that it is asked to repeat it
-  std::uint64_t packed_bytes = 0;  ///< of each, shared with others
+      1};  ///< time of its one operator, for each time that it is asked to repeat it
+  std::uint64_t packed_bytes = 0;  ///< bytes of each, shared with others
   /// Fails a load.
   std::function<Expected<>()> on_load = [] { return Expected<>(); };
   /// The same, of one that looks at the options.
@@ -59,14 +60,16 @@ class FirstRun {
   std::promise<void> go_on_;
 };
 
-/// Fetches every weight, as a real runner does; the sum added is the number of the shard's operators.
+/// Fetches every weight, as a real runner does; the sum added is the number of the shard's
+/// operators.
 RunnerFactory fake_runners(std::shared_ptr<FakeRuns> runs);
 
-/// Operators [begin, end); takes and gives float32 tensors of shape Bx4, so many of them.
+/// Makes a shard of operators [begin, end); it takes and gives `values` float32 tensors of shape
+/// Bx4.
 plan::Shard make_shard(std::int64_t begin = 0, std::int64_t end = 2,
                        std::vector<plan::WeightRef> weights = {}, std::size_t values = 1);
 
-/// A float32 tensor of shape 1x4, all of one value; and back.
+/// Returns a float32 tensor of shape 1x4, all of one value; and back.
 Tensor filled(float value);
 float first_float(const Value& value);
 

@@ -16,7 +16,7 @@ inline constexpr std::chrono::seconds kPatience{60};
 inline TimePoint soon() { return *deadline_after(kPatience); }
 
 wire::Message request_message(std::uint64_t pipeline, std::uint64_t request, Value body);
-/// A request of one 1x4 tensor.
+/// Returns a request of one 1x4 tensor.
 wire::Message request_message(std::uint64_t pipeline, std::uint64_t request, float value);
 wire::Message message_of(wire::MessageKind kind, std::uint64_t pipeline = 0);
 
@@ -25,7 +25,8 @@ Expected<std::unique_ptr<transport::Link>> connect_as(transport::Transport& tran
                                                       const std::string& address,
                                                       const control::Hello& hello);
 
-/// Two stages on two hosts, each adding 2 to its floats, with source and sink connected and started.
+/// Two stages on two hosts, each adding 2 to its floats, with source and sink connected and
+/// started.
 struct TwoStages {
   static constexpr std::uint64_t kPipeline = 0xfedcba9876543210;
 

@@ -1,5 +1,6 @@
-// The page as a reader has it: in Chromium, by mouse, finger and keyboard. What is done and expected stands in the scripts beside this
-// file; here are the runs, each kept in a store and read back before its page is written.
+// The page as a reader has it: in Chromium, by mouse, finger and keyboard. What is done and
+// expected stands in the scripts next to this file; here are the runs, each kept in a store and
+// read back before its page is written.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +20,7 @@ class ReportInBrowser : public testing::Test {
  protected:
   ReportInBrowser() : folder_(TemporaryFolder::create("report-browser").value()) {}
 
-  /// The run's page once it has been through a store.
+  /// Returns the run's page once it has been through a store.
   std::string page_of(const results::RunRecord& run) const {
     const auto store = results::ResultStore::open(folder_.path() / "results.db").value();
     EXPECT_TRUE(store->begin_run(run));

@@ -1,4 +1,5 @@
-// Cards, table and front show one figure a plan, and by the figures that are shown nobody off the front beats one on it.
+// Cards, table and front show one figure a plan, and by the figures that are shown nobody off the
+// front beats one on it.
 'use strict';
 module.exports = async ({open, assert, text}) => {
   const page = await open();

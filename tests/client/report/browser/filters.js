@@ -1,4 +1,5 @@
-// Filters leave plans out of chart and table, and stand in the address: who opens that sees the same.
+// Filters leave plans out of chart and table, and stand in the address: who opens that sees the
+// same.
 'use strict';
 module.exports = async ({open, assert, frame, text, rows, viewOf}) => {
   const page = await open();

@@ -1,5 +1,6 @@
-// node harness.js CHECK PAGE: opens the report PAGE in Chromium and does what CHECK.js says. Fails where the check does, where the page says
-// anything on the console, and where it asks for anything but itself.
+// node harness.js CHECK PAGE: opens the report PAGE in Chromium and does what CHECK.js says. Fails
+// where the check does, where the page says anything on the console, and where it asks for anything
+// but itself.
 'use strict';
 const assert = require('node:assert/strict');
 const fs = require('node:fs');

@@ -1,4 +1,5 @@
-// All of the page without a mouse: every stop of the tab key is seen, arrows go from plan to plan, '/' to the filter, Escape back.
+// All of the page without a mouse: every stop of the tab key is seen, arrows go from plan to plan,
+// '/' to the filter, Escape back.
 'use strict';
 module.exports = async ({open, assert, frame, text, viewOf}) => {
   const page = await open('condition=20-near');

@@ -1,8 +1,10 @@
-// Intervals are drawn whole, or up to the edge of the chart: then the legend says what the arrow there means.
+// Intervals are drawn whole, or up to the edge of the chart: then the legend says what the arrow
+// there means.
 'use strict';
 module.exports = async ({open, assert, text}) => {
   const page = await open();
-  // Where each arm that is drawn ends, and where its interval does: in pixels, and whether beyond the chart.
+  // Where each arm that is drawn ends, and where its interval does: in pixels, and whether beyond
+  // the chart.
   const arms = () => page.evaluate(() => {
     const chart = echarts.getInstanceByDom(document.querySelector('#chart'));
     const {trials} = JSON.parse(document.querySelector('#run').textContent);

@@ -1,5 +1,5 @@
-// Predictions that put plans into no order: nothing counts what may be on the front by them, and the
-// card of the figure that is off says so.
+// Predictions that put plans into no order: nothing counts what may be on the front by them, and
+// the card of the figure that is off says so.
 'use strict';
 module.exports = async ({open, assert, frame, text}) => {
   const page = await open();

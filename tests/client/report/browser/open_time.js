@@ -1,5 +1,5 @@
-// node open_time.js PAGE: how long the report PAGE takes to open, and from a key to the next plan drawn; medians of several, in ms of the
-// browser's clock, as JSON.
+// node open_time.js PAGE: how long the report PAGE takes to open, and from a key to the next plan
+// drawn; medians of several, in ms of the browser's clock, as JSON.
 'use strict';
 const {pathToFileURL} = require('node:url');
 const {chromium} = require('playwright-core');

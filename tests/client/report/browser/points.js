@@ -9,7 +9,8 @@ module.exports = async ({open, assert, frame, points, text, viewOf}) => {
   const under = run.trials.filter((trial) => trial.batch === 1 && trial.condition === 'none' && trial.status === 'ok');
   assert.equal(all.length, under.length);
 
-  // Points may lie on each other, those of the front on top: some that lie free of what could be hit in their place.
+  // Points may lie on each other, those of the front on top: some that lie free of what could be
+  // hit in their place.
   const free = (point, among) => among.every((other) => other === point || Math.hypot(other.x - point.x, other.y - point.y) > 14);
   const front = all.filter(({id}) => trialOf.get(id).on_front);
   const beaten = all.find((point) => free(point, all) && !front.includes(point));

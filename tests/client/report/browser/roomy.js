@@ -1,5 +1,5 @@
-// Names and numbers of the chart have room of their own: no line runs through a name, and the axis's
-// name stands clear of its numbers; the axis begins near the data.
+// Names and numbers of the chart have room of their own: no line runs through a name, and the
+// axis's name stands clear of its numbers; the axis begins near the data.
 'use strict';
 module.exports = async ({open, assert, frame}) => {
   const page = await open('condition=none&within=30');

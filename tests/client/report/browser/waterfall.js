@@ -1,4 +1,5 @@
-// One request, step by step: as many rows as it has steps, bars one after the other, and their figures those of the run.
+// One request, step by step: as many rows as it has steps, bars one after the other, and their
+// figures those of the run.
 'use strict';
 module.exports = async ({open, assert, frame, viewOf}) => {
   const page = await open();

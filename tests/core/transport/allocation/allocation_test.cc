@@ -1,4 +1,5 @@
-// A steady stream of messages over tcp takes nothing from the heap: counted, in a program of its own, at the C library's door.
+// A steady stream of messages over tcp takes nothing from the heap: counted, in a program of its
+// own, at the C library's entry points.
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
@@ -78,7 +79,8 @@ constexpr int kHeldBack = kWindow + 1;
 constexpr int kWarmUp = 5 * kWindow;
 constexpr int kCounted = 400;
 
-/// As many float tensors, the first small, the last of some pages, and the times of three stages.
+/// Makes a message of `tensors` float tensors, the first small, the last of some pages, and the
+/// times of three stages.
 wire::Message message_with(int tensors) {
   Tuple body;
   for (int i = 0; i < tensors; ++i) {
@@ -90,7 +92,7 @@ wire::Message message_with(int tensors) {
   return message;
 }
 
-/// One connection of tcp, from its sending to its receiving end.
+/// Opens one connection of tcp, from its sending to its receiving end.
 Pair open_tcp() {
   const auto tcp = must(make_transport("tcp"));
   const auto listener = must(tcp->listen("127.0.0.1:0"));
@@ -99,18 +101,19 @@ Pair open_tcp() {
 }
 
 using Queue = BoundedQueue<wire::Message>;
-/// What a stage makes of its n-th message.
+/// The function of a stage on its n-th message.
 using Work = std::function<void(wire::Message&, int)>;
 
-/// source ═tcp═▶ receive ─queue─▶ work, send ═tcp═▶ sink, a thread each; at most kWindow messages on the way. Returns how often the heap was
-/// asked for memory during the last kCounted of them.
+/// source ═tcp═▶ receive ─queue─▶ work, send ═tcp═▶ sink, a thread each; at most kWindow messages
+/// on the way. Returns how often the heap was asked for memory during the last kCounted of them.
 int allocations_in_pipeline(const wire::Message& message, const Work& work) {
   constexpr int kAll = kWarmUp + kCounted;
   const Pair first = open_tcp();
   const Pair second = open_tcp();
   Queue queue(kHeldBack);
   std::counting_semaphore<> window(kHeldBack);
-  // The first are held back in the queue, then at the sink: no later moment needs more memory than these.
+  // The first are held back in the queue, then at the sink: no later moment needs more memory than
+  // these.
   std::latch held_in_queue(kHeldBack);
 
   const std::jthread source([&] {

@@ -20,7 +20,8 @@ std::int64_t operators(const Model& model) {
   return static_cast<std::int64_t>(model.graph().operators.size());
 }
 
-/// Cuts at every legal point, at batches other than those the model was examined at, and expects the same bits.
+/// Cuts at every legal point, at batches other than those the model was examined at, and expects
+/// the same bits.
 void expect_all_equal(const Model& model) {
   VerifyOptions options;
   options.batches = {1, 5};
@@ -126,7 +127,8 @@ def forward(self, x):
 }
 
 TEST(EmitShard, ProfilesNameTheModelsOperators) {
-  // The value that crosses is a transposed view, which the suffix lays out before its first operator.
+  // The value that crosses is a transposed view, which the suffix lays out before its first
+  // operator.
   const auto model = open(
       scripted(
           "Views",
@@ -176,7 +178,8 @@ def forward(self, x, y):
 }
 
 TEST(CutEverywhere, DictsAndListsThatAreFilledOnTheWay) {
-  // Entries that are written in place afterwards, a dict that is read between its fillings, a list that a branch fills.
+  // Entries that are written in place afterwards, a dict that is read between its fillings, a list
+  // that a branch fills.
   const auto model = open(scripted("Filled", R"(
 def forward(self, x):
     features: Dict[str, Tensor] = {}
@@ -201,7 +204,8 @@ def forward(self, x):
                           "4");
   ASSERT_TRUE(model) << model.error().message;
   expect_all_equal(*model);
-  // What crosses is counted: between the first and the second entry of `features` its tensors cross for themselves.
+  // What crosses is counted: between the first and the second entry of `features` its tensors cross
+  // for themselves.
   const auto kinds = test::kinds(model->graph());
   const auto after = [&](const char* kind) {
     return static_cast<std::size_t>(std::ranges::find(kinds, kind) - kinds.begin());

@@ -1,4 +1,5 @@
-// Shards between sets of operators: a chain of them runs the model's operators in another order, and has to give the model's bits.
+// Shards between sets of operators: a chain of them runs the model's operators in another order,
+// and has to give the model's bits.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +29,7 @@ Expected<std::vector<Value>> run_stage(const Model& model, const plan::ShardOper
   return runner->run(std::move(inputs));
 }
 
-/// Values by index into Graph::values, in another order.
+/// Returns the values by index into Graph::values, in another order.
 std::vector<Value> in_order(const std::vector<std::int64_t>& wanted,
                             const std::vector<std::int64_t>& present,
                             const std::vector<Value>& values) {

@@ -1,4 +1,5 @@
-// Models of the kinds that people write, saved by Python: what they compute there they compute here, whole and cut.
+// Models of the kinds that people write, saved by Python: what they compute there they compute
+// here, whole and cut.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,11 +21,11 @@ class Kinds : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     files_ = new test::Files();
-    const auto made =
-        pareto::test::run({"/usr/bin/python3",
-                           std::string(PARETO_SOURCE_DIR) + "/tests/partitioner/model/emit/make_kinds.py",
-                           files_->path("").string()},
-                          {"OPENBLAS_NUM_THREADS=1"});
+    const auto made = pareto::test::run(
+        {"/usr/bin/python3",
+         std::string(PARETO_SOURCE_DIR) + "/tests/partitioner/model/emit/make_kinds.py",
+         files_->path("").string()},
+        {"OPENBLAS_NUM_THREADS=1"});
     ASSERT_EQ(made.exit_code, 0) << "python3-torch must be installed: " << made.errors;
   }
   static void TearDownTestSuite() {
@@ -44,7 +45,7 @@ class Kinds : public ::testing::Test {
     return model ? "" : model.error().message;
   }
 
-  /// The tensors that Python saved under a name and a number.
+  /// Returns the tensors that Python saved under a name and a number.
   static std::vector<Value> saved(const std::string& name, const std::string& prefix) {
     const auto module = torch::jit::load(files_->path(name + ".io.pt").string());
     std::vector<Value> values;
@@ -63,7 +64,8 @@ class Kinds : public ::testing::Test {
     return verify(model, options, nullptr).value();
   }
 
-  /// Whole it is what Python computes; cut anywhere, the same bits in the plain engine, and no error in the best one.
+  /// Whole it is what Python computes; cut anywhere, the same bits in the plain engine, and no
+  /// error in the best one.
   static void expect_as_in_python(const std::string& name, const std::string& shapes,
                                   std::size_t least_cuts) {
     const auto model = open(name, shapes);

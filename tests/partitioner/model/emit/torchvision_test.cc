@@ -32,7 +32,7 @@ class Torchvision : public ::testing::Test {
     return Model::examine(std::move(flat), std::move(inputs));
   }
 
-  /// At every `stride`th legal point.
+  /// Expects equal outputs at every `stride`th legal point.
   static void expect_equal(const Model& model, std::size_t stride) {
     VerifyOptions options;
     options.batches = {1, 3};

@@ -18,7 +18,7 @@ using test::scripted;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// As a trace at that batch is.
+/// Returns a module that is fixed at that batch, as a trace is.
 torch::jit::Module fixed_at(int batch) {
   return scripted("Fixed", fmt::format("def forward(self, x):\n"
                                        "    y = torch.relu(x).view([{}, 6])\n"
@@ -55,7 +55,7 @@ TEST(Batches, UsualExportSizesAreFound) {
   EXPECT_THAT(unusual.error().message, HasSubstr("does not run at batch 2 on float32[2x6]"));
 }
 
-/// What somebody reads who opens the model with those shapes.
+/// Returns the error that somebody reads who opens the model with those shapes.
 std::string refusal(const torch::jit::Module& module, const std::string& shapes) {
   const auto model = open_at(module, shapes, {});
   return model ? "" : model.error().message;
@@ -169,7 +169,7 @@ TEST(Batches, IntegersAreDrawnFromTheirRange) {
   }
 }
 
-/// A tensor of whole numbers with a batch of as many as it holds.
+/// Returns a tensor of whole numbers with a batch of as many as it holds.
 Tensor whole_numbers(const std::vector<std::int64_t>& numbers) {
   Tensor tensor =
       Tensor::allocate(DType::kInt64, {static_cast<std::int64_t>(numbers.size())}).value();

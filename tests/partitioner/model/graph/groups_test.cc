@@ -20,7 +20,7 @@ using testing::IsEmpty;
 using testing::IsSupersetOf;
 using testing::SizeIs;
 
-/// Two branches listed in turns: 0 feeds 1 and 2, which feed 3 and 4, which 5 joins.
+/// Returns two branches listed in turns: 0 feeds 1 and 2, which feed 3 and 4, which 5 joins.
 Graph two_branches() {
   HandMade made;
   made.input("x").op("a", "aten::relu", "", {"x"});
@@ -105,7 +105,8 @@ TEST(Cuts, ThatLackWhatTheyNeedAreRefused) {
   EXPECT_THAT(refusal({{0, 7}}), HasSubstr("[0, 7) of a model that has 6"));
 }
 
-/// Of an examined model: no group is cut by a legal position, and every illegal one cuts one.
+/// Expects of an examined model that no group is cut by a legal position, and that every illegal
+/// one cuts one.
 void expect_groups_as_positions(const Model& model) {
   for (const SplitPoint& point : model.split_points()) {
     EXPECT_EQ(check_cut(model.graph(), {{0, point.position}}).has_value(), point.legal)
@@ -132,7 +133,8 @@ def forward(self, x):
   };
   const std::int64_t write = at("aten::fill_");
   ASSERT_LT(write, static_cast<std::int64_t>(graph.operators.size()));
-  // Who reads the memory before it is written runs before; who reads it afterwards runs after, though no value says so.
+  // Who reads the memory before it is written runs before; who reads it afterwards runs after,
+  // though no value says so.
   EXPECT_THAT(graph.operators[static_cast<std::size_t>(write)].after, Contains(at("aten::sum")));
   EXPECT_THAT(graph.operators[static_cast<std::size_t>(at("aten::add"))].after, Contains(write));
   // Between the view and the write both names would cross, in any order.

@@ -18,7 +18,7 @@ inline ValueSpec tensor_spec(std::vector<SymbolicDim> dims) {
 
 class HandMade {
  public:
-  /// A float32 tensor of [batch, features].
+  /// Adds a float32 tensor of [batch, features].
   HandMade& input(const std::string& name, std::int64_t features = 4) {
     graph_.inputs.push_back(add_value(name, -1, features));
     return *this;
@@ -28,7 +28,7 @@ class HandMade {
         {name, DType::kFloat32, {static_cast<std::int64_t>(bytes / 4)}, true, bytes});
     return *this;
   }
-  /// One operator with one result, named `name`.
+  /// Adds one operator with one result, named `name`.
   HandMade& op(const std::string& name, const std::string& kind, const std::string& scope,
                const std::vector<std::string>& reads, double flops = 1,
                const std::vector<std::int64_t>& weights = {}) {

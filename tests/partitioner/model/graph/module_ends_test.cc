@@ -11,7 +11,7 @@ namespace {
 using test::HandMade;
 using ::testing::ElementsAre;
 
-/// Operators in a row, one for each scope.
+/// Returns operators in a row, one for each scope.
 HandMade chain(const std::vector<std::string>& scopes) {
   HandMade made;
   made.input("v0");

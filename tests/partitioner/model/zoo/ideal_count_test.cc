@@ -1,4 +1,5 @@
-// How many sets of operators may run before a cut of real models: what planning over ideals has to look at.
+// How many sets of operators may run before a cut of real models: what planning over ideals has to
+// look at.
 #include <gtest/gtest.h>
 
 #include "partitioner/model/zoo/model_builder.h"
@@ -16,8 +17,9 @@ std::size_t count(const std::string& name, std::int64_t side) {
   return model ? planning::find_graph_ideals(model->graph(), 1)->operators.size() : 0;
 }
 
-// With a convolution, its batch norm and its activation as one operator, and pooling, dropout and flattening at the end as another. Where the
-// last two count by themselves there are two more of each: 67 and 1,354. (Pictures so small that pooling has nothing left to do have one less.)
+// With a convolution, its batch norm and its activation as one operator, and pooling, dropout and
+// flattening at the end as another. Where the last two count by themselves there are two more of
+// each: 67 and 1,354. (Pictures so small that pooling has nothing left to do have one less.)
 TEST(IdealCount, OfAChainAreItsPositions) { EXPECT_EQ(count("mobilenetv2", 64), 65U); }
 TEST(IdealCount, OfBranchesTheirCombinations) { EXPECT_EQ(count("inceptionv3", 128), 1352U); }
 

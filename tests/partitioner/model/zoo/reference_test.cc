@@ -1,4 +1,5 @@
-// Every built-in model against torchvision's: same names, shapes and order of weights, same outputs with the same weights.
+// Every built-in model against torchvision's: same names, shapes and order of weights, same outputs
+// with the same weights.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +24,7 @@ struct Reference {
 
 class Torchvision : public testing::TestWithParam<Reference> {};
 
-/// "name shape" of every entry that a model for inference has.
+/// Returns "name shape" of every entry that a model for inference has.
 std::vector<std::string> names_in(const std::filesystem::path& path) {
   std::vector<std::string> names;
   std::ifstream file(path);

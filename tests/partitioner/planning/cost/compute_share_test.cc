@@ -5,7 +5,7 @@
 namespace pareto::planning {
 namespace {
 
-/// Two operators of 3 ms each on either device; every link takes so long, or nothing.
+/// Returns two operators of 3 ms each on either device; every link takes so long, or nothing.
 CostInputs two_devices(Nanoseconds link_delay, double bytes_per_second) {
   CostInputs inputs;
   inputs.boundary_bytes = {0, 1'000'000, 0};

@@ -16,7 +16,8 @@ plan::ShardTime shard(std::int64_t begin, std::int64_t end, std::int64_t alone) 
   return {begin, end, Nanoseconds(alone), Nanoseconds(alone / 2), 0};
 }
 
-/// Four operators of 10, 20, 30 and 40 ns in the plain engine, 50 ns together in a better one.
+/// Returns four operators of 10, 20, 30 and 40 ns in the plain engine, 50 ns together in a better
+/// one.
 plan::DeviceProfile profile() {
   plan::DeviceProfile profile;
   profile.device = "pi-1";

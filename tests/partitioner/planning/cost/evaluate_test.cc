@@ -15,7 +15,8 @@ std::vector<Nanoseconds> prefix_sums(const std::vector<std::int64_t>& each) {
   return sums;
 }
 
-/// Three operators on a fast and a slow device; every link takes 1 ns a byte (1 GB/s) and has a delay of 50 ns.
+/// Returns three operators on a fast and a slow device; every link takes 1 ns a byte (1 GB/s) and
+/// has a delay of 50 ns.
 CostInputs two_devices() {
   CostInputs inputs;
   inputs.boundary_bytes = {100, 40, 20, 10};

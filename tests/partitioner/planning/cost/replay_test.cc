@@ -1,4 +1,5 @@
-// Against the cost model where nothing jitters, against known figures and the simulation where stages do.
+// Against the cost model where nothing jitters, against known figures and the simulation where
+// stages do.
 #include "partitioner/planning/cost/replay.h"
 
 #include <gmock/gmock.h>
@@ -25,7 +26,7 @@ void mix(std::vector<double>& values, std::mt19937_64& random) {
     std::swap(values[i - 1], values[below(i, random)]);
 }
 
-/// 64 factors around 1, normally distributed, in a random order.
+/// Returns 64 factors around 1, normally distributed, in a random order.
 std::vector<double> factors(double cv, std::mt19937_64& random) {
   constexpr int kFactors = 64;
   std::vector<double> values;
@@ -39,7 +40,7 @@ std::vector<double> factors(double cv, std::mt19937_64& random) {
   return values;
 }
 
-/// Stages of so long on devices of their own; every link is occupied for a while and delays.
+/// Makes stages of so long on devices of their own; every link is occupied for a while and delays.
 CostInputs chain(const std::vector<Nanoseconds>& stages, Nanoseconds occupancy, Nanoseconds delay) {
   CostInputs inputs;
   inputs.boundary_bytes.assign(stages.size() + 1, 1);
@@ -55,7 +56,7 @@ CostInputs chain(const std::vector<Nanoseconds>& stages, Nanoseconds occupancy, 
   return inputs;
 }
 
-/// The stages of chain(), each on its device.
+/// Returns the stages of chain(), each on its device.
 Placement in_order(int stages) {
   Placement placement;
   for (int i = 0; i < stages; ++i) placement.stages.push_back({i, i, i + 1});
@@ -70,7 +71,7 @@ CostInputs three_equal_stages(double cv, std::uint64_t seed) {
   return inputs;
 }
 
-/// `look(inputs, placement, evaluation)` of so many random ones of all kinds.
+/// Calls `look(inputs, placement, evaluation)` for `count` random placements of all kinds.
 template <typename Look>
 void for_random_placements(int count, std::mt19937_64& random, Look look) {
   for (int i = 0; i < count && !testing::Test::HasFailure(); ++i) {
@@ -93,7 +94,8 @@ TEST(Replay, WithoutJitterIsTheCostModel) {
   for_random_placements(
       500, random,
       [&](const CostInputs& inputs, const Placement& placement, const Evaluation& evaluation) {
-        // No bottleneck is shorter for evaluate(), but one of stages and links that take no time is here.
+        // No bottleneck is shorter for evaluate(), but one of stages and links that take no time is
+        // here.
         if (evaluation.bottleneck == Nanoseconds(1)) return;
         const OperatingPoint full = operating_points(evaluation, {1, 500}).back();
         for (const int window :

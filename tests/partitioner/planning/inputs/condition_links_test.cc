@@ -9,7 +9,7 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using testing::HasSubstr;
 
-/// Two devices and the coordinator; messages of 1 kB and 1448 kB on every link.
+/// Returns two devices and the coordinator; messages of 1 kB and 1448 kB on every link.
 ProbedLinks probed() {
   transport::ProbeResult link;
   link.round_trip = microseconds(100);

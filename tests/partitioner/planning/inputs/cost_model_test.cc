@@ -39,7 +39,8 @@ TEST(LinkPoint, IsBusyForAsLongAsTheNextOneWaits) {
   EXPECT_EQ(local.occupancy.count(), 10) << "the processors are what holds it up";
 }
 
-/// One device that works twice as fast by its second transport, and a second one that can only have the first.
+/// Returns one device that works twice as fast by its second transport, and a second one that can
+/// only have the first.
 CostInputs two_ways() {
   CostInputs inputs;
   inputs.boundary_bytes = {100, 100, 100};
@@ -82,7 +83,8 @@ model::GraphValue value(std::int64_t producer, std::vector<std::int64_t> users,
 }
 
 TEST(EarlyValues, AreThoseMadeWellBeforeTheStageEnds) {
-  // 0 -> 1 -> 2 -> 3, and what 0 and 1 make is read by 3 as well; so is the input, which is handed on.
+  // 0 -> 1 -> 2 -> 3, and what 0 and 1 make is read by 3 as well; so is the input, which is handed
+  // on.
   model::Graph graph;
   graph.operators.resize(4);
   graph.values = {value(-1, {0, 3}, 1), value(0, {1, 3}, 10), value(1, {2, 3}, 20),
@@ -107,7 +109,8 @@ TEST(EarlyValues, AreThoseMadeWellBeforeTheStageEnds) {
       << "75 us are not worth a message";
 }
 
-/// Sizes of one model, links whose every message takes as long: tcp 300 ns, shm 100 ns, shm to the first device alone.
+/// Sizes of one model, links whose every message takes as long: tcp 300 ns, shm 100 ns, shm to the
+/// first device alone.
 class CostInputsOfLinks : public testing::Test {
  protected:
   CostInputsOfLinks() {

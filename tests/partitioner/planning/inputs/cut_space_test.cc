@@ -42,7 +42,7 @@ std::vector<DeviceFacts> devices_without_profiles() {
   return devices;
 }
 
-/// One link with one way, between each two.
+/// Returns one link with one way, between each two.
 CostInputs linked(int positions) {
   CostInputs inputs;
   inputs.devices.resize(2);

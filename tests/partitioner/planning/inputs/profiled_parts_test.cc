@@ -12,7 +12,8 @@ namespace {
 using std::chrono::milliseconds;
 using testing::SizeIs;
 
-/// Five operators, of 1 to 5 ms in the plain engine, cut behind the second one and behind the fourth; no room for the last segment's 30 bytes.
+/// Five operators, of 1 to 5 ms in the plain engine, cut behind the second one and behind the
+/// fourth; no room for the last segment's 30 bytes.
 class Segments : public testing::Test {
  protected:
   Segments() {

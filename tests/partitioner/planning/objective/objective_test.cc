@@ -31,7 +31,7 @@ Measurement point(double latency, double throughput, std::uint64_t memory = 0) {
   return measurement;
 }
 
-/// By the definition, in n².
+/// Returns the front by the definition, in n².
 std::vector<std::size_t> slow_front(const std::vector<Measurement>& points,
                                     const std::vector<const Objective*>& objectives) {
   std::vector<std::size_t> front;

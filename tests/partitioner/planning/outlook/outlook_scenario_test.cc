@@ -23,7 +23,7 @@ class NoTrials final : public simulation::MeasuredPipelines {
   }
 };
 
-/// Two devices, two operators of 10 and 6 ms, links of 1 ms.
+/// Returns two devices, two operators of 10 and 6 ms, links of 1 ms.
 CostInputs costs() {
   CostInputs inputs;
   inputs.boundary_bytes = {1000, 500, 100};
@@ -40,7 +40,7 @@ CostInputs costs() {
   return inputs;
 }
 
-/// The whole model on one device at window 1, and the two in a row at window 2.
+/// Returns the whole model on one device at window 1, and the two in a row at window 2.
 Outlook outlook(const CostInputs& inputs) {
   Outlook outlook;
   outlook.condition = "wifi";

@@ -11,7 +11,7 @@ namespace {
 using test::HandMade;
 using testing::ElementsAre;
 
-/// Two branches listed in turns, both reading the input; one weight is read in both.
+/// Returns two branches listed in turns, both reading the input; one weight is read in both.
 model::Graph two_branches() {
   HandMade made;
   made.input("x", 10).weight("both", 40).weight("right", 4);

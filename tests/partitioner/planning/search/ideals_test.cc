@@ -14,7 +14,8 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// 0 feeds 1 and 2, both feed 3: each value has ten times its producer's number, plus one, as bytes.
+/// 0 feeds 1 and 2, both feed 3: each value has ten times its producer's number, plus one, as
+/// bytes.
 DataFlow diamond() {
   DataFlow flow;
   flow.operators = 4;
@@ -141,7 +142,8 @@ INSTANTIATE_TEST_SUITE_P(All, OverIdeals, testing::ValuesIn(builtin_searches()),
                          [](const auto& each) { return std::string(each.param->name()); });
 
 TEST(Ideals, LetBranchesGoToDifferentDevices) {
-  // One branch suits one device, the other the other; the model lists them in turns, so that no prefix parts them.
+  // One branch suits one device, the other the other; the model lists them in turns, so that no
+  // prefix parts them.
   DataFlow flow;
   flow.operators = 6;
   flow.values = {{0, {1, 2}, 1, false}, {1, {3}, 1, false}, {2, {4}, 1, false},

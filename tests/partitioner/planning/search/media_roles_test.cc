@@ -12,7 +12,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using Of = MediumRole::Of;
 
-/// Three devices that are alike, and usable links between all.
+/// Returns three devices that are alike, and usable links between all.
 CostInputs three_devices() {
   CostInputs inputs;
   inputs.boundary_bytes = {8, 8, 8};

@@ -13,7 +13,7 @@
 namespace pareto::planning {
 namespace {
 
-/// Where there are no pipelines beside them.
+/// Returns the points of replicas if there are no pipelines next to them.
 Expected<std::vector<FrontPoint>> replicas_alone(const CostInputs& inputs,
                                                  const SearchOptions& options = {}) {
   PointFront front(options.windows);

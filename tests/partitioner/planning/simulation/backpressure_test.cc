@@ -9,10 +9,12 @@
 namespace pareto::simulation {
 namespace {
 
-/// Max-plus: when each thread begins, finishes and hands over message n, from the messages before it.
+/// Max-plus: when each thread begins, finishes and hands over message n, from the messages before
+/// it.
 class Recursion {
  public:
-  /// For threads in order: what each takes of each message, and the places before it (the source's are not looked at).
+  /// Makes a recursion for threads in order: what each takes of each message, and the places before
+  /// it (the source's are not looked at).
   Recursion(std::vector<std::vector<std::int64_t>> times, std::vector<std::int64_t> places,
             int window)
       : times_(std::move(times)), places_(std::move(places)), window_(window) {
@@ -32,7 +34,7 @@ class Recursion {
       begin_[j][n] = n == 0 ? there : std::max(there, handed_[j + 1][n - 1]);
       there = begin_[j][n] + times_[j][n];
       if (j + 1 < times_.size()) {
-        // Its place is free once the message so many before has been begun.
+        // Its place is free once the message that many before has been begun.
         const auto places = static_cast<std::size_t>(places_[j + 1]);
         if (n >= places) there = std::max(there, begin_[j + 1][n - places]);
       }
@@ -44,10 +46,12 @@ class Recursion {
   const std::vector<std::int64_t> places_;
   const int window_;
   std::vector<std::vector<std::int64_t>> begin_;
-  std::vector<std::vector<std::int64_t>> handed_;  ///< to thread j; the last: to nobody, completed
+  /// Times at which messages were handed to thread j; the last: to nobody, completed.
+  std::vector<std::vector<std::int64_t>> handed_;
 };
 
-/// All parts of requests from a recording that is replayed in order; every device has a core a thread.
+/// All parts of requests from a recording that is replayed in order; every device has a core a
+/// thread.
 struct Replay {
   Scenario scenario;
   std::vector<std::int64_t> places;
@@ -113,7 +117,8 @@ TEST(Backpressure, IsThatOfTheRecursion) {
       const auto outcome = simulate(made.scenario);
       ASSERT_TRUE(outcome) << outcome.error().message;
       const Recording& recording = *made.scenario.pipelines[0].recording;
-      // The row that comes first is the only thing not known; one of them has to give both figures to the nanosecond.
+      // The row that comes first is the only thing not known; one of them has to give both figures
+      // to the nanosecond.
       int fitting = 0;
       for (std::size_t first = 0; first < recording.rows() && fitting == 0; ++first) {
         std::int64_t alone = 0;
@@ -152,7 +157,8 @@ TEST(Backpressure, AFullQueueReachesTheSource) {
   EXPECT_EQ(pipeline.stages[1].queue_most, 4);
   EXPECT_NEAR(pipeline.stages[1].queue_mean, 4, 0.01);
   EXPECT_EQ(pipeline.stages[0].queue_most, 4);
-  // All three threads of the first wait for nearly all the time, of the second only the one that receives.
+  // All three threads of the first wait for nearly all the time, of the second only the one that
+  // receives.
   EXPECT_NEAR(pipeline.stages[0].blocked, 1, 0.07);
   EXPECT_NEAR(pipeline.stages[1].blocked, 1, 0.01);
   EXPECT_NEAR(pipeline.requests_per_s, 100, 0.1);
@@ -162,7 +168,8 @@ TEST(Backpressure, AFullQueueReachesTheSource) {
 }
 
 TEST(Backpressure, WhatGoesTogetherStaysTogether) {
-  // One stage takes what the other does not: the sum is 10 ms of each request, whichever rows are drawn.
+  // One stage takes what the other does not: the sum is 10 ms of each request, whichever rows are
+  // drawn.
   Scenario scenario = chain({Duration{}, Duration{}}, 1);
   auto recording = std::make_shared<Recording>();
   recording->columns = 2;
@@ -182,8 +189,9 @@ TEST(Backpressure, WhatGoesTogetherStaysTogether) {
 }
 
 TEST(Backpressure, BlocksOfRowsFollowEachOther) {
-  // Rows 1, 2, 1, 2, … of 1 and 3 ms: with blocks of one, two neighbours are alike half the time; in their order never. A window of two
-  // through one stage takes as long as a request and the one before it.
+  // Rows 1, 2, 1, 2, … of 1 and 3 ms: with blocks of one, two neighbours are alike half the time;
+  // in their order never. A window of two through one stage takes as long as a request and the one
+  // before it.
   Scenario scenario = chain({Duration{}}, 2);
   auto recording = std::make_shared<Recording>();
   recording->columns = 1;

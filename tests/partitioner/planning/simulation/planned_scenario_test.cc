@@ -24,7 +24,7 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using testing::HasSubstr;
 
-/// Who reads what was planned needs no store.
+/// A source without trials: a reader of what was planned needs no store.
 class NoTrials final : public MeasuredPipelines {
  public:
   Expected<PipelineClass> find(const std::string& /*run*/, const std::string& trial) override {
@@ -40,7 +40,7 @@ Scenario read_again(const Scenario& scenario, const std::vector<std::string>& he
   return read.value_or(Scenario{});
 }
 
-/// As planned, written and read: what people simulate.
+/// Returns the scenario as planned, written and read: what people simulate.
 Scenario from_file(const CostInputs& inputs, const Placement& placement, int window) {
   const auto planned = planned_scenario(inputs, placement, {"p", window, 1});
   EXPECT_TRUE(planned) << planned.error().message;
@@ -65,7 +65,7 @@ test::PlacedCosts named_costs(std::mt19937_64& random) {
   return made;
 }
 
-/// Three stages on devices of their own, links of 50 Mbit/s that delay by 3 ms.
+/// Returns three stages on devices of their own, links of 50 Mbit/s that delay by 3 ms.
 CostInputs three_devices() {
   CostInputs inputs;
   inputs.boundary_bytes = {20'000, 10'000, 5'000, 1'000};
@@ -187,7 +187,8 @@ TEST(PlannedScenario, ALoneRequestTakesWhatIsPredicted) {
   std::mt19937_64 random(2);
   for (int i = 0; i < 200 && !HasFailure(); ++i) {
     test::PlacedCosts made = named_costs(random);
-    // When stages are awake a simulation knows better, and when a medium is still busy with what has arrived early.
+    // When stages are awake a simulation knows better, and when a medium is still busy with what
+    // has arrived early.
     for (DeviceCosts& device : made.inputs.devices) {
       device.busy.reset();
       if (made.inputs.media > 0) device.early.clear();
@@ -201,7 +202,8 @@ TEST(PlannedScenario, ALoneRequestTakesWhatIsPredicted) {
   }
 }
 
-/// Whether stages that are at work all the time stay awake, and gain by it: in the cost model a pipeline that is full wakes all of them.
+/// Whether stages that are at work all the time stay awake, and gain by it: in the cost model a
+/// pipeline that is full wakes all of them.
 bool stay_awake(const Scenario& scenario) {
   return std::ranges::all_of(scenario.pipelines.at(0).stages, [](const Stage& stage) {
     return !stage.busy || (stage.busy->mean <= stage.compute.mean &&

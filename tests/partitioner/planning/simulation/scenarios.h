@@ -25,7 +25,7 @@ inline Duration varying(Nanoseconds mean, double cv, Shape shape = Shape::kLogno
   return duration;
 }
 
-/// A link that each message occupies for so long, and that delays it.
+/// Returns a link that each message occupies for so long, and that delays it.
 inline Crossing crossing(Nanoseconds occupancy, Nanoseconds delay) {
   Crossing link;
   link.occupancy = fixed(occupancy);
@@ -53,7 +53,7 @@ inline Scenario chain(const std::vector<Duration>& computes, int window) {
   return scenario;
 }
 
-/// One stage, requests at random.
+/// Returns one stage, requests at random.
 inline Scenario open_queue(const Duration& compute, double rate_per_s, std::int64_t requests) {
   Scenario scenario = chain({compute}, 0);
   scenario.pipelines[0].arrivals.kind = ArrivalKind::kPoisson;

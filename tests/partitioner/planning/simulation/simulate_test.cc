@@ -1,4 +1,5 @@
-// Against what is known: deterministic pipelines, queues of the textbook, Little's law, and figures of other simulations.
+// Against what is known: deterministic pipelines, queues of the textbook, Little's law, and figures
+// of other simulations.
 #include "partitioner/planning/simulation/simulate.h"
 
 #include <gmock/gmock.h>
@@ -194,7 +195,7 @@ TEST(Deterministic, AMediumIsShared) {
   EXPECT_NEAR(outcome.links[0].use.mean, 1, 1e-6);
 }
 
-/// Media of so many Mbit/s.
+/// Makes media of `megabits` Mbit/s.
 MediumClass medium(std::string name, int count, std::uint64_t megabits) {
   MediumClass made;
   made.name = std::move(name);
@@ -258,7 +259,8 @@ TEST(Deterministic, WhatWaitsForAMediumKeepsNobodyFromTheNext) {
 }
 
 TEST(Deterministic, AShareOfACoreIsUsedAtOnceAndThenWaitedFor) {
-  // 2 ms of every 10: a request of 5 ms takes two periods and a millisecond, and more requests in flight no more than a fifth of a core.
+  // 2 ms of every 10: a request of 5 ms takes two periods and a millisecond, and more requests in
+  // flight no more than a fifth of a core.
   Scenario scenario = chain({fixed(milliseconds(5))}, 1);
   scenario.devices[0].quota = milliseconds(2);
   scenario.devices[0].period = milliseconds(10);
@@ -269,14 +271,16 @@ TEST(Deterministic, AShareOfACoreIsUsedAtOnceAndThenWaitedFor) {
   EXPECT_NEAR(outcome.requests_per_s, 40, 0.1);
   EXPECT_NEAR(outcome.latency.mean_ms, 100, 0.1);
   EXPECT_NEAR(outcome.bottleneck_use, 1, 0.001);
-  // One that comes to an idle device: two waits, the first of them 8 ms less what has passed of its period.
+  // One that comes to an idle device: two waits, the first of them 8 ms less what has passed of its
+  // period.
   scenario.pipelines[0].arrivals.kind = ArrivalKind::kPoisson;
   scenario.pipelines[0].arrivals.rate_per_s = 0.1;
   outcome = only(scenario);
   EXPECT_NEAR(outcome.latency.least_ms, 13, 0.01);
   EXPECT_NEAR(outcome.latency.p50_ms, 17, 0.3);
   EXPECT_NEAR(outcome.latency.p90_ms, 21, 0.1);
-  // Work of one period's share takes as long as without any where it comes to an idle device early in a period.
+  // Work of one period's share takes as long as without any where it comes to an idle device early
+  // in a period.
   scenario.pipelines[0].stages[0].compute = fixed(milliseconds(1));
   EXPECT_NEAR(only(scenario).latency.p50_ms, 1, 0.01);
 }
@@ -314,7 +318,8 @@ TEST(Queues, MG1) {
 }
 
 TEST(Queues, MMcOnTheCoresOfADevice) {
-  // So many pipelines that hardly ever two requests of one meet: 3 cores, 2.4 of them busy.
+  // There are enough pipelines that hardly ever two requests of one meet: 3 cores, 2.4 of them
+  // busy.
   Scenario scenario = open_queue(varying(milliseconds(1), 0, Shape::kExponential), 1.2, 2'000'000);
   scenario.pipelines[0].count = 2000;
   scenario.devices[0].cores = 3;
@@ -409,7 +414,8 @@ TEST(Simulate, StagesTakeDevicesInTurn) {
   scenario.duration = std::chrono::seconds(10);
   const auto outcome = simulate(scenario);
   ASSERT_TRUE(outcome);
-  // Of two in turn each takes 1 ms and 1 ms to come back: the device is always at work, as it is with three.
+  // Of two in turn each takes 1 ms and 1 ms to come back: the device is always at work, as it is
+  // with three.
   EXPECT_NEAR(outcome->devices[0].use.mean, 1, 0.001);
   EXPECT_NEAR(outcome->pipelines[0].requests_per_s, 4000, 4);
   EXPECT_NEAR(outcome->pipelines[0].latency.p50_ms, 2, 1.01);

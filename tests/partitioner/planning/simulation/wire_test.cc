@@ -114,7 +114,8 @@ TEST(Wire, JitterOfOnePacketHasItsDeviation) {
 }
 
 TEST(Wire, AMessageIsAsLateAsTheLatestOfItsLastPackets) {
-  // 12 Mbit/s: a packet a millisecond. Of 100 packets the mean of max(J_k - k ms) with J of 5 ms, by brute force over all of them.
+  // 12 Mbit/s: a packet a millisecond. Of 100 packets the mean of max(J_k - k ms) with J of 5 ms,
+  // by brute force over all of them.
   plan::LinkDirection direction = link(milliseconds(20), 12'000'000);
   direction.jitter.deviation = milliseconds(5);
   const Wire wire(direction);
