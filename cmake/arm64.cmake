@@ -1,4 +1,5 @@
-# Cross-builds for arm64 with Debian's compiler and the libraries of the root that `./dev portability arm64` makes.
+# Cross-builds for arm64 with Debian's compiler and the libraries of the root that `./dev
+# portability arm64` makes.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)

@@ -29,7 +29,8 @@ find_library(DNNL_LIBRARY dnnl REQUIRED)
 
 add_library(pareto_torch INTERFACE)
 target_link_libraries(pareto_torch INTERFACE ${TORCH_LIBRARIES})
-# PyTorch's package brings headers of fmt, of another version than the library that is linked: the library's own come first.
+# PyTorch's package brings headers of fmt, of another version than the library that is linked: the
+# library's own come first.
 get_target_property(fmt_headers fmt::fmt INTERFACE_INCLUDE_DIRECTORIES)
 set(first ${CMAKE_BINARY_DIR}/before-torch)
 foreach(folder ${TORCH_INCLUDE_DIRS})

@@ -1,5 +1,5 @@
-# pareto_library(core_wire PUBLIC core_tensor PRIVATE xxhash [TORCH]): the target of one folder, all its *.cc but main.cc, and but those of
-# folders in it that are targets of their own.
+# pareto_library(core_wire PUBLIC core_tensor PRIVATE xxhash [TORCH]): the target of one folder, all
+# its *.cc but main.cc, and but those of folders in it that are targets of their own.
 # TORCH gives it LibTorch and the shared precompiled header; nothing else may include LibTorch.
 function(pareto_library name)
   cmake_parse_arguments(ARG "TORCH" "" "PUBLIC;PRIVATE" ${ARGN})
@@ -22,12 +22,14 @@ function(pareto_library name)
   endif()
 endfunction()
 
-# pareto_precompile(core_runtime pareto_torch_pch <torch/script.h> …): those headers are precompiled once, as PCH, for all that name it.
+# pareto_precompile(core_runtime pareto_torch_pch <torch/script.h> …): those headers are precompiled
+# once, as PCH, for all that name it.
 function(pareto_precompile name pch)
   if(NOT TARGET ${pch})
     file(WRITE ${CMAKE_BINARY_DIR}/${pch}.cc "// holds precompiled headers\n")
     add_library(${pch} OBJECT ${CMAKE_BINARY_DIR}/${pch}.cc)
-    # Only what every user of it has as well: a definition that one of them lacks makes the header invalid there.
+    # Only what every user of it has as well: a definition that one of them lacks makes the header
+    # invalid there.
     target_link_libraries(${pch} PRIVATE pareto_options fmt::fmt)
     target_precompile_headers(${pch} PRIVATE ${ARGN})
   endif()
@@ -43,10 +45,13 @@ endfunction()
 
 set(PARETO_TEST_PATIENCE 1 CACHE STRING "how many times as long as usual tests wait for programs, and may take: for emulated ones")
 
-# pareto_test(core_wire_test core/wire LINK core_wire …): one test program for the *_test.cc of tests/<folder>.
-# LABELS core|daemon|e2e…: `ctest -L` picks them; sanitizer runs use core, daemon and e2e, that of threads also threads.
-# SHARDS n: as n tests, name.0 …, one at a time: what is tried again, or times out (TIMEOUT seconds each), is a part of it.
-# FILTER: those of its cases alone, as --gtest_filter says it.
+# pareto_test(core_wire_test core/wire LINK core_wire …): one test program for the *_test.cc of
+# tests/<folder>.
+# LABELS core|daemon|e2e…: `ctest -L` picks them; sanitizer runs use core, daemon and e2e, that of
+# threads also threads.
+# SHARDS n: as n tests, name.0 …, one at a time: what is tried again, or times out (TIMEOUT seconds
+# each), is a part of it.
+# FILTER: only those of its cases, as --gtest_filter says it.
 function(pareto_test name folder)
   cmake_parse_arguments(ARG "TORCH" "TIMEOUT;SHARDS;FILTER" "LINK;LABELS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${folder}/*_test.cc)
@@ -57,8 +62,8 @@ function(pareto_test name folder)
   if(ARG_TORCH)
     pareto_use_torch(${name})
   else()
-    # What tests themselves do takes no time: that they are built soon matters more. Those that see protobuf have -pthread anyway.
-    # At -Og g++ sees uninitialised values where it cannot see far.
+    # What tests themselves do takes no time: that they are built soon matters more. Those that see
+    # protobuf have -pthread anyway. At -Og g++ sees uninitialised values where it cannot see far.
     set(options -Og -pthread $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
     if(PARETO_SANITIZE MATCHES undefined)
       # It is looked for in what they test.

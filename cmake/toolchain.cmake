@@ -38,10 +38,12 @@ if(PARETO_SANITIZE)
   add_compile_options(-fsanitize=${PARETO_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -Og -g1)
   add_link_options(-fsanitize=${PARETO_SANITIZE})
   if(PARETO_SANITIZE MATCHES "undefined")
-    # This check asks by a pipe whether memory may be read. A daemon that has no descriptor left is then told that sound objects
-    # are none. LibTorch keeps some of the type information that it needs to itself, too.
+    # This check asks by a pipe whether memory may be read. A daemon that has no descriptor left is
+    # then told that sound objects are none. LibTorch keeps some of the type information that it
+    # needs to itself, too.
     add_compile_options(-fno-sanitize=vptr)
   endif()
-  # g++ 12 sees an uninitialised value in std::variant and std::optional where sanitizers inline differently.
+  # g++ 12 sees an uninitialised value in std::variant and std::optional where sanitizers inline
+  # differently.
   target_compile_options(pareto_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 endif()

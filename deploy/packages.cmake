@@ -1,10 +1,12 @@
-# What is installed, and the Debian packages that cpack makes of it: pareto-edge-daemon and pareto-edge-client.
+# What is installed, and the Debian packages that cpack makes of it: pareto-edge-daemon and
+# pareto-edge-client.
 include(GNUInstallDirs)
 set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)
 set(PARETO_CONTACT "Pareto Edge developers <pareto-edge@example.org>" CACHE STRING "who answers for the packages")
 
-# pareto_install_program(paretod 8 daemon): the program and, made of what it says itself when it is installed, its manual page in that
-# section and its completions; and what every package has to have.
+# pareto_install_program(paretod 8 daemon): the program and, made of what it says itself when it is
+# installed, its manual page in that section and its completions; and what every package has to
+# have.
 function(pareto_install_program program section component)
   set(made ${CMAKE_BINARY_DIR}/packages/${program})
   configure_file(${CMAKE_CURRENT_SOURCE_DIR}/deploy/debian/changelog.in ${made}/changelog.Debian @ONLY)
