@@ -62,8 +62,9 @@ ErrorCode code_of(const sd_bus_error& error) {
                                                           : ErrorCode::kInternal;
 }
 
-/// On the announcement's own thread, all of it: connected, told what Avahi does, and told to stop by `waker`. Whatever fails is tried anew on
-/// a connection of its own: Avahi forgets what it was told over one that has ended, also what it had not come to yet.
+/// A part that does all of it on the announcement's own thread: connected, told what Avahi does,
+/// and told to stop by `waker`. Whatever fails is tried again on a connection of its own: Avahi
+/// forgets what it was told over one that has ended, also what it had not come to yet.
 class Announcer {
  public:
   explicit Announcer(AnnouncedService service) : service_(std::move(service)) {}
@@ -82,7 +83,8 @@ class Announcer {
   }
 
  private:
-  /// Until it is stopped. Fails: kClosed (there is no bus, or it was lost), and as Avahi does.
+  /// Attends until it is stopped. Fails: kClosed (there is no bus, or it was lost), and as Avahi
+  /// does.
   Expected<> attend(const transport::Waker& stop) {
     PARETO_TRY(connect());
     while (true) {
@@ -167,7 +169,7 @@ class Announcer {
     return 0;
   }
 
-  /// Who is not there is waited for: the bus says when it is.
+  /// A peer that is not there is waited for: the bus says when it is.
   Expected<> announce() {
     auto told = tell();
     if (told || told.error().code != ErrorCode::kNotFound) return told;
@@ -186,7 +188,8 @@ class Announcer {
                 problem.message);
   }
 
-  /// What was told before is taken back first: the host's name or its networks may have changed.
+  /// Announces the service. What was announced before is taken back first: the host's name or its
+  /// networks may have changed.
   Expected<> tell() {
     if (!group_.empty()) static_cast<void>(call(group_, kGroup, "Free", ""));
     group_.clear();
@@ -243,7 +246,7 @@ class Announcer {
     int status = ::sd_bus_message_new_method_call(bus_.get(), &message, kAvahi, path.c_str(),
                                                   interface, member);
     Message owned(message);
-    // Whoever switched Avahi off wants it so.
+    // Somebody who switched Avahi off wants it so.
     if (status >= 0) status = ::sd_bus_message_set_auto_start(message, 0);
     if (status < 0) return bus_error(status);
     return owned;
@@ -282,16 +285,16 @@ class Announcer {
   }
 
   AnnouncedService service_;
-  /// What is said beside name, host and port.
+  /// The text that is announced next to name, host and port.
   const std::array<std::string, 2> text_{std::string("version=") + PARETO_VERSION,
                                          "name=" + service_.name};
   Bus bus_;
   std::string group_;     ///< the D-Bus object that stands for what was told; empty: nothing was
-  bool outdated_ = true;  ///< what was told, or that nothing was
+  bool outdated_ = true;  ///< whether what was announced has changed, or nothing was
   bool taken_ = false;    ///< the name, by another
   std::optional<Error> failed_;      ///< Avahi, to keep what it was told
-  Nanoseconds pause_ = kFirstPause;  ///< before the next try
-  std::string said_;                 ///< of what is in the way
+  Nanoseconds pause_ = kFirstPause;  ///< pause before the next try
+  std::string said_;                 ///< sentence about what is in the way
 };
 
 }  // namespace

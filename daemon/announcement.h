@@ -1,5 +1,6 @@
-// This daemon's name on its network, told by Avahi to whoever looks for daemons (`paretoctl discover`). A hint and no more: nothing depends on
-// it, and while there is no system bus or no Avahi nothing is told.
+// This daemon's name on its network, announced by Avahi to those who look for daemons (`paretoctl
+// discover`). A hint and no more: nothing depends on it, and while there is no system bus or no
+// Avahi nothing is announced.
 //
 //   pi-1._pareto-edge._tcp.local  SRV  the host and the control service's port
 //                                 TXT  "version=0.1.0" of the daemon, "name=pi-1" of the device
@@ -13,18 +14,20 @@
 namespace pareto::daemon {
 
 struct AnnouncedService {
-  std::string name;  ///< of the device
+  std::string name;  ///< name of the device
   std::uint16_t port = 0;
   std::string interface;  ///< the only one that it is served on; empty: all
 };
 
-/// What is to be told of a control service at `address`; none where only this machine reaches it.
+/// Returns what is to be announced of a control service at `address`; none if only this machine
+/// reaches it.
 std::optional<AnnouncedService> announced_service(const std::string& name,
                                                   const std::string& address);
 
-/// The service is known to the network as long as this lives: under another name ("pi-1 #2") where its own is taken, and again whenever Avahi
-/// or the bus is started again; what fails is tried again, at last once a minute. That it is told, or refused, stands in the log; that nobody
-/// is there to tell it, only at its debug level.
+/// The service is known to the network as long as this lives: under another name ("pi-1 #2") where
+/// its own is taken, and again whenever Avahi or the bus is started again; what fails is tried
+/// again, at last once a minute. That it is told, or refused, stands in the log; that nobody is
+/// there to tell it, only at its debug level.
 ///
 /// Threads: one owner; one of its own talks to Avahi.
 class Announcement {

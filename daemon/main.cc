@@ -1,4 +1,5 @@
-// paretod: the daemon of a device. Everything it is made of is in daemon.h; here are its exit codes and its signals.
+// paretod: the daemon of a device. Everything it is made of is in daemon.h; here are its exit codes
+// and its signals.
 #include <spdlog/spdlog.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -58,8 +59,8 @@ void reload(Daemon& daemon, const CommandLine& command_line) {
   for (const std::string& change : changes.waiting) spdlog::warn("HUP: {}", change);
 }
 
-/// Tells the service manager that this daemon is alive, if it answers its own call. The status asks the stages: one that holds them for
-/// ever makes this hang, too.
+/// Tells the service manager that this daemon is alive, if it answers its own call. The status asks
+/// the stages: one that holds them for ever makes this hang, too.
 void tell_alive(const Daemon& daemon, const ServiceManager& manager) {
   if (!manager.alive_every()) return;
   if (const auto answers = daemon.check_answers(kSelfCheckPatience); !answers) {
@@ -118,7 +119,7 @@ int serve(const CommandLine& command_line, const DaemonConfig& config) {
   return kDone;
 }
 
-/// Checks what a start would refuse beside the settings themselves.
+/// Checks what a start would refuse next to the settings themselves.
 int check_config(const DaemonConfig& config) {
   if (const auto pinned = pin_to_cores(config.cpu); !pinned) {
     return complain(pinned.error(), kWrongConfig);
@@ -165,16 +166,18 @@ int run(int argc, char** argv) {
   }
 }
 
-// Libraries start threads when they are loaded, before main (OpenBLAS does). Threads that did not block the signals would get them while
-// the main thread does not wait for one, and their default action ends the process. What stands in .preinit_array is called before the
-// libraries are set up, so that all they start inherits what is blocked.
+// Libraries start threads when they are loaded, before main (OpenBLAS does). Threads that did not
+// block the signals would get them while the main thread does not wait for one, and their default
+// action ends the process. What stands in .preinit_array is called before the libraries are set up,
+// so that all they start inherits what is blocked.
 
-/// As the kernel counts: signal N is bit N - 1.
+/// Returns the bit of a signal as the kernel counts: signal N is bit N - 1.
 constexpr std::uint64_t bit_of(int signal) { return std::uint64_t{1} << (signal - 1); }
 
 constexpr std::uint64_t kEnding = bit_of(SIGTERM) | bit_of(SIGINT) | bit_of(SIGHUP);
 
-/// Of the C library no more than needs nothing set up; nor is a sanitizer there yet.
+/// Blocks signals with no more of the C library than needs nothing set up; nor is a sanitizer there
+/// yet.
 __attribute__((no_sanitize("address", "thread", "undefined"))) void block_signals(int /*argc*/,
                                                                                   char** /*argv*/,
                                                                                   char** /*env*/) {

@@ -30,7 +30,8 @@ sigset_t signals(std::initializer_list<int> numbers) {
   return set;
 }
 
-/// Of those signals, one that arrives before `limit` has passed: its number. None: it has passed.
+/// Waits for one of those signals and returns its number; no value if none arrives before `limit`
+/// has passed.
 std::optional<int> wait_for(const sigset_t& set, std::optional<Nanoseconds> limit) {
   const TimePoint end = std::chrono::steady_clock::now() + limit.value_or(Nanoseconds(0));
   for (;;) {
@@ -103,7 +104,8 @@ Expected<> pin_to_cores(const std::vector<int>& cores) {
   cpu_set_t wanted;
   CPU_ZERO(&wanted);
   for (const int core : cores) CPU_SET(static_cast<std::size_t>(core), &wanted);
-  // Each thread has its own, and libraries started some before main; those to come have that of the thread that starts them.
+  // Each thread has its own, and libraries started some before main; those to come have that of the
+  // thread that starts them.
   std::error_code error;
   for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", error)) {
     const pid_t id = std::atoi(thread.path().filename().c_str());

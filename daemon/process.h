@@ -1,4 +1,5 @@
-// What main needs of the operating system: signals as something to wait for, cores, the parent's end, the ready line.
+// What main needs of the operating system: signals as something to wait for, cores, the parent's
+// end, the ready line.
 #pragma once
 
 #include <chrono>
@@ -12,9 +13,10 @@
 
 namespace pareto::daemon {
 
-/// TERM, INT and HUP are blocked in this thread and in all it starts, to be taken by wait_signal(); PIPE is ignored: a peer that
-/// is gone is an error of a call. To be called before any thread starts; where libraries start some when they are loaded, these have to
-/// block them as well (main.cc).
+/// TERM, INT and HUP are blocked in this thread and in all it starts, to be taken by wait_signal();
+/// PIPE is ignored: a peer that is gone is an error of a call. To be called before any thread
+/// starts; where libraries start some when they are loaded, these have to block them as well
+/// (main.cc).
 void prepare_signals();
 /// Waits for TERM, INT or HUP and returns it; none when `limit` has passed, where there is one.
 std::optional<int> wait_signal(std::optional<Nanoseconds> limit);
@@ -22,11 +24,12 @@ std::optional<int> wait_signal(std::optional<Nanoseconds> limit);
 /// Raises the number of descriptors that this process may have open to the highest that it may set.
 void raise_descriptor_limit();
 
-/// Checks that `count` threads can run beside those that do. gRPC ends the process, and says
+/// Checks that `count` threads can run next to those that do. gRPC ends the process, and says
 /// nothing, if it gets none. Fails: kExhausted.
 Expected<> check_threads(int count);
 
-/// Ends the process, with that exit code, when a second TERM or INT arrives or `patience` has passed: a drain must not hang.
+/// Ends the process, with that exit code, when a second TERM or INT arrives or `patience` has
+/// passed: a drain must not hang.
 ///
 /// Threads: one owner; watches on a thread of its own until destroyed.
 class Impatience {
@@ -40,15 +43,16 @@ class Impatience {
   std::jthread watching_;
 };
 
-/// All threads that there are, and those that they will start. Fails: kInvalidArgument (a core that this machine does not have, or may
-/// not be used).
+/// Pins all threads that there are, and those that they will start. Fails: kInvalidArgument (a core
+/// that this machine does not have, or may not be used).
 Expected<> pin_to_cores(const std::vector<int>& cores);
 
 /// TERM arrives when the parent ends. Fails: kUnavailable when it has ended already.
 Expected<> end_with_parent();
 
-/// Writes line and newline and closes the descriptor (0 to 2 become /dev/null instead, so that nothing else is opened in their
-/// place). Fails: kInvalidArgument (no such descriptor), kUnavailable (nobody reads it any more).
+/// Writes line and newline and closes the descriptor (0 to 2 become /dev/null instead, so that
+/// nothing else is opened in their place). Fails: kInvalidArgument (no such descriptor),
+/// kUnavailable (nobody reads it any more).
 Expected<> tell_ready(int fd, const std::string& line);
 
 }  // namespace pareto::daemon

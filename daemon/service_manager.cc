@@ -17,7 +17,7 @@ std::int64_t microseconds(Nanoseconds duration) {
 // That nobody can be told changes nothing in what the daemon does.
 void tell(const std::string& message) { static_cast<void>(::sd_notify(0, message.c_str())); }
 
-/// A line of its own in a message.
+/// Returns a line of its own in a message.
 std::string status_line(std::string status) {
   std::ranges::replace(status, '\n', ' ');
   return "STATUS=" + status;

@@ -1,4 +1,5 @@
-// systemd, where it started this process: it is told when the daemon serves, reads its settings again, stops, and that it is alive.
+// systemd, where it started this process: it is told when the daemon serves, reads its settings
+// again, stops, and that it is alive.
 #pragma once
 
 #include <optional>
@@ -8,15 +9,17 @@
 
 namespace pareto::daemon {
 
-/// Where NOTIFY_SOCKET is not set every call does nothing (sd_notify(3)). A status is one line for people, shown by systemctl.
+/// A line to the service manager. If NOTIFY_SOCKET is not set every call does nothing
+/// (sd_notify(3)). A status is one line for people, shown by systemctl.
 ///
 /// Threads: one owner: the main loop, so that its silence tells of a main loop that hangs.
 class ServiceManager {
  public:
-  /// By this process's environment.
+  /// Takes the settings from this process's environment.
   ServiceManager();
 
-  /// How often it is to be told alive(): a quarter of the time after which it restarts this process. None: it does not watch.
+  /// Returns how often it is to be told alive(): a quarter of the time after which it restarts this
+  /// process. No value means that it does not watch.
   std::optional<Nanoseconds> alive_every() const { return alive_every_; }
   /// Does nothing where it does not watch.
   void alive(const std::string& status) const;

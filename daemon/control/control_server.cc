@@ -27,7 +27,8 @@ constexpr int kMostThreads = 512;
 
 constexpr std::string_view kOnFile = "unix:";
 
-/// The file of an address that begins with kOnFile: "unix:/run/control", "unix:///run/control".
+/// Returns the file of an address that begins with kOnFile: "unix:/run/control",
+/// "unix:///run/control".
 std::string socket_file(const std::string& address) {
   const std::string file = address.substr(kOnFile.size());
   return file.starts_with("//") ? file.substr(2) : file;
@@ -45,10 +46,10 @@ std::string address_from_here(const std::string& address) {
 
 namespace {
 
-/// Where calls come in.
+/// The sockets that calls come in on.
 struct Listening {
   std::vector<FileDescriptor> sockets;
-  std::optional<SocketFile> file;  ///< of a Unix socket
+  std::optional<SocketFile> file;  ///< file of a Unix socket
   std::string address;             ///< the host asked for, and the real port
 };
 
@@ -71,13 +72,14 @@ Expected<Listening> listen_on(const std::string& address) {
 void set_up(grpc::ServerBuilder& builder) {
   builder.SetMaxReceiveMessageSize(kMaxControlMessageBytes);
   builder.SetMaxSendMessageSize(kMaxControlMessageBytes);
-  // A coordinator without power says no goodbye: its session ends with the first ping that it does not answer. Its own pings are
-  // welcome.
+  // A coordinator without power says no goodbye: its session ends with the first ping that it does
+  // not answer. Its own pings are welcome.
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kPingMs);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kPingPatienceMs);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kPingMs / 2);
-  // Whoever connects and says nothing, or asks nothing for long, makes room for others; a coordinator's next call connects it again.
+  // A client that connects and says nothing, or asks nothing for long, makes room for others; a
+  // coordinator's next call connects it again.
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeMs);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, kIdleMs);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMostCallsAConnection);

@@ -1,4 +1,5 @@
-// The gRPC face of the daemon: proto/control.proto answered by the store, the cache and the host, with health and reflection.
+// The gRPC face of the daemon: proto/control.proto answered by the store, the cache and the host,
+// with health and reflection.
 #pragma once
 
 #include <cstdint>
@@ -21,29 +22,30 @@
 
 namespace pareto::daemon {
 
-/// A shard's archive and manifest travel in one message, a tensor in chunks.
-/// The largest of these is kilobytes; what a message holds once it is parsed is up to eight times as much.
+/// A shard's archive and manifest travel in one message, a tensor in chunks. The largest of these
+/// is kilobytes; what a message holds once it is parsed is up to eight times as much.
 inline constexpr int kMaxControlMessageBytes = 16 << 20;
 inline constexpr std::size_t kMaxChunkBytes = std::size_t{1} << 20;
 
-/// What the service answers with. All outlive the server.
+/// The parts that the service answers with. All outlive the server.
 struct ControlParts {
   TensorStore& store;
   ShardCache& shards;
   StageHost& stages;
   NetworkLease& network;
   std::string name;
-  int default_threads = 1;  ///< for settings that name none
+  int default_threads = 1;  ///< threads for settings that name none
   Machine machine;
   runtime::RuntimeInfo runtime;
   std::vector<std::string> engines;
   MemoryProbe memory = read_memory;
-  std::string default_device = "cpu";  ///< for settings that name none
+  std::string default_device = "cpu";  ///< device for settings that name none
   MachineProbe machine_state = [] { return control::MachineState{}; };
   transport::Place place = transport::this_place();
 };
 
-/// An address to listen on as one that works from this machine: an unspecified host is loopback.
+/// Returns an address to listen on as one that works from this machine: an unspecified host is
+/// loopback.
 std::string address_from_here(const std::string& address);
 
 /// Serves from construction to stop().
@@ -51,23 +53,24 @@ std::string address_from_here(const std::string& address);
 /// Threads: calls are answered on gRPC's own threads; start and stop from the owner.
 class ControlServer {
  public:
-  /// address: "HOST:PORT", port 0 picks one; "unix:/FILE". Fails: kPermission naming the address and why (in use, not allowed),
-  /// kInvalidArgument (no address), kUnavailable (not this machine's, or not yet).
+  /// address: "HOST:PORT", port 0 picks one; "unix:/FILE". Fails: kPermission naming the address
+  /// and why (in use, not allowed), kInvalidArgument (no address), kUnavailable (not this
+  /// machine's, or not yet).
   static Expected<std::unique_ptr<ControlServer>> start(const std::string& address,
                                                         ControlParts parts);
-  /// As stop(), at once.
+  /// Stops at once, like stop().
   ~ControlServer();
   ControlServer(const ControlServer&) = delete;
   ControlServer& operator=(const ControlServer&) = delete;
 
-  /// The host asked for, and the real port.
+  /// Returns the host asked for, and the real port.
   const std::string& address() const;
   /// Calls itself over a connection of its own. Fails: kUnavailable, if no answer comes in time.
   Expected<> check_answers(Nanoseconds patience) const;
   /// Health checks answer "not serving" from now on; calls are still answered.
   void announce_stop();
-  /// Takes no more calls, and ends the sessions of coordinators; calls under way are cancelled at the deadline. Returns when all have ended: loading a shard cannot be
-  /// interrupted.
+  /// Takes no more calls, and ends the sessions of coordinators; calls under way are cancelled at
+  /// the deadline. Returns when all have ended: loading a shard cannot be interrupted.
   void stop(TimePoint deadline);
 
  private:

@@ -25,7 +25,7 @@ constexpr std::size_t kMaxDigests = 1 << 16;
 constexpr std::string_view kDigestRecord("\x0a\x20", 2);
 constexpr std::size_t kDigestRecordBytes = kDigestRecord.size() + 32;
 
-/// The digests of a MissingTensorsRequest as it was sent. Fails: kInvalidArgument.
+/// Reads the digests of a MissingTensorsRequest as it was sent. Fails: kInvalidArgument.
 Expected<std::vector<Digest>> digests_from(std::string_view request) {
   std::vector<Digest> digests;
   digests.reserve(request.size() / kDigestRecordBytes);
@@ -53,7 +53,8 @@ Expected<TensorFileHeader> header_from(const v1::TensorChunk& chunk) {
 /// A long trace.
 constexpr std::size_t kMaxConditionBytes = 8 << 20;
 
-/// "10.0.0.1" of "ipv4:10.0.0.1:4711", "fe80::1" of "ipv6:%5Bfe80::1%5D:4711"; whatever else comes back as it is.
+/// Returns "10.0.0.1" of "ipv4:10.0.0.1:4711", "fe80::1" of "ipv6:%5Bfe80::1%5D:4711"; whatever
+/// else comes back as it is.
 std::string host_of_peer(std::string peer) {
   const std::size_t scheme = peer.find(':');
   const std::size_t port = peer.rfind(':');
@@ -67,7 +68,8 @@ std::string host_of_peer(std::string peer) {
   return peer;
 }
 
-/// " of plain fp32 8.12 ms, onednn fp32 3.2 ms, prepacked bf16 1.92 ms"; nothing where none was timed.
+/// Returns " of plain fp32 8.12 ms, onednn fp32 3.2 ms, prepacked bf16 1.92 ms"; nothing where none
+/// was timed.
 std::string contest_of(const runtime::LoadReport& report) {
   std::vector<std::string> tried;
   for (const runtime::EngineTiming& timing : report.timings) {
@@ -79,12 +81,13 @@ std::string contest_of(const runtime::LoadReport& report) {
   return tried.empty() ? "" : " of " + join(tried);
 }
 
-/// " (bf16 is off by 7.2 % …)", or nothing.
+/// Returns " (bf16 is off by 7.2 % …)", or nothing.
 std::string reason_of(const runtime::LoadReport& report) {
   return report.precision_reason.empty() ? "" : " (" + report.precision_reason + ")";
 }
 
-/// When the coordinator gives up; none: not within an hour, so that the daemon's own limits count.
+/// Returns when the coordinator gives up; no value means not within an hour, so that the daemon's
+/// own limits count.
 Deadline deadline_of(const grpc::ServerContext& context) {
   constexpr std::chrono::hours kLong{1};
   const auto now = std::chrono::system_clock::now();
@@ -92,7 +95,7 @@ Deadline deadline_of(const grpc::ServerContext& context) {
   return deadline_after(context.deadline() - now);
 }
 
-/// Of its weights, equal ones once.
+/// Returns the bytes of its weights, equal ones once.
 std::uint64_t stored_bytes(const plan::Shard& shard) {
   std::uint64_t bytes = 0;
   std::set<Digest> seen;
@@ -251,7 +254,8 @@ Expected<> ControlService::load(grpc::ServerContext& context, const v1::LoadShar
   PARETO_ASSIGN(const runtime::RunnerOptions options, options_from(request.settings()));
   auto tried = parts_.shards.load(shard, options, deadline_of(context));
   if (!tried && tried.error().code == ErrorCode::kNotFound) {
-    // Where there is no room for all of its tensors the later ones made the earlier ones go, and always will.
+    // Where there is no room for all of its tensors the later ones made the earlier ones go, and
+    // always will.
     PARETO_TRY(with_context(parts_.store.check_capacity(stored_bytes(shard)), "shard {} [{}, {})",
                             shard.model, shard.begin, shard.end));
   }

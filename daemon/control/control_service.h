@@ -7,7 +7,8 @@
 
 namespace pareto::daemon {
 
-/// MissingTensors comes as it was sent: parsed, a request of two-byte digests takes twenty times its size.
+/// MissingTensors comes as it was sent: parsed, a request of two-byte digests takes twenty times
+/// its size.
 using RawMissingTensors =
     control::v1::Control::WithRawCallbackMethod_MissingTensors<control::v1::Control::Service>;
 
@@ -78,7 +79,7 @@ class ControlService final : public RawMissingTensors {
   Expected<> open(const control::v1::OpenStageRequest& request, control::v1::OpenStageReply& reply);
   Expected<> emulate(const grpc::ServerContext& context, const control::v1::EmulateRequest& request,
                      control::v1::EmulateReply& reply) const;
-  /// What MeasureCodecs measures on.
+  /// Returns the values that MeasureCodecs measures on.
   Expected<Value> values_of(const std::string& shard) const;
   Expected<runtime::RunnerOptions> options_from(const control::v1::RunnerSettings& wire) const;
 

@@ -1,4 +1,4 @@
-// A lock beside a file that one process at a time may own.
+// A lock next to a file that one process at a time may own.
 #pragma once
 
 #include <filesystem>
@@ -14,8 +14,9 @@ namespace pareto::daemon {
 /// Threads: one owner.
 class LockFile {
  public:
-  /// None: another process has the lock, or another LockFile of this one. On a file system without locks
-  /// each one that asks gets it. Fails: kPermission (the file can't be made).
+  /// Takes the lock; returns no value if another process has it, or another LockFile of this one.
+  /// On a file system without locks each one that asks gets it. Fails: kPermission (the file can't
+  /// be made).
   static Expected<std::optional<LockFile>> try_take(const std::filesystem::path& file);
   ~LockFile();
   LockFile(LockFile&& other) noexcept;

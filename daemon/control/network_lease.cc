@@ -43,7 +43,8 @@ bool same_host(const sockaddr* one, const sockaddr_storage& other) {
                      sizeof(in6_addr)) == 0;
 }
 
-/// Whether what goes by `upper` goes by `interface`: they are one, or the one is made of the other (a bridge, a VLAN).
+/// Whether what goes by `upper` goes by `interface`: they are one, or the one is made of the other
+/// (a bridge, a VLAN).
 bool carries(const std::string& interface, const std::string& upper) {
   if (upper.empty()) return false;
   const unsigned int index = ::if_nametoindex(interface.c_str());

@@ -1,5 +1,6 @@
-// A condition on one of this device's own network interfaces, at a coordinator's wish and for no longer than it keeps asking: where the
-// coordinator goes, or can no longer reach the device, the interface is as before by itself.
+// A condition on one of this device's own network interfaces, at a coordinator's request and for no
+// longer than it keeps asking: if the coordinator goes, or can no longer reach the device, the
+// interface is as before by itself.
 #pragma once
 
 #include <chrono>
@@ -19,29 +20,31 @@
 
 namespace pareto::daemon {
 
-/// What makes an interface worse, as long as it lives; tests have their own.
+/// A change that makes an interface worse, as long as it lives; tests have their own.
 class InterfaceChange {
  public:
   virtual ~InterfaceChange() = default;
   /// Fails where it is not what was asked for any more.
   virtual Expected<> check() const = 0;
-  /// Takes it back, as the destructor does, and fails where the interface is not as before, with the remedy. Nothing else afterwards.
+  /// Takes it back, as the destructor does, and fails where the interface is not as before, with
+  /// the remedy. Nothing else afterwards.
   virtual Expected<> end() = 0;
 };
 
 struct LeaseWish {
   std::string interface;
   plan::Condition condition;
-  std::string name;  ///< of the condition, for people
+  std::string name;  ///< name of the condition, for people
   Nanoseconds duration =
-      std::chrono::seconds(10);        ///< until it is renewed; longer ones are cut short
-  std::string control_interface;       ///< that leads to who asks; empty: not known
+      std::chrono::seconds(10);  ///< time until it has to be renewed; longer ones are cut short
+  /// Interface that leads to the asking coordinator; empty: not known.
+  std::string control_interface;
   bool control_interface_too = false;  ///< even that one
 };
 
 struct Lease {
   std::uint64_t number = 0;
-  Nanoseconds duration{};  ///< as it was granted
+  Nanoseconds duration{};  ///< duration as it was granted
 };
 
 /// One lease at a time. Threads: any; one of its own ends leases that run out.
@@ -50,12 +53,13 @@ class NetworkLease {
   using Change = std::function<Expected<std::unique_ptr<InterfaceChange>>(const LeaseWish&)>;
 
   static constexpr Nanoseconds kLongest = std::chrono::minutes(1);
-  /// Where the interface carries the coordinator's own calls: below the shortest time that it waits for an answer.
+  /// The longest lease of an interface that carries the coordinator's own calls: below the shortest
+  /// time that it waits for an answer.
   static constexpr Nanoseconds kLongestOnControl = std::chrono::seconds(5);
 
-  /// Not allowed: every wish is refused.
+  /// Makes a lease. Not allowed: every request is refused.
   NetworkLease(bool allowed, Change change);
-  /// As close().
+  /// Closes like close().
   ~NetworkLease();
   NetworkLease(const NetworkLease&) = delete;
   NetworkLease& operator=(const NetworkLease&) = delete;
@@ -64,26 +68,31 @@ class NetworkLease {
   Expected<> check_allowed() const;
   /// Whether this process could change a network at all. Fails: kPermission, with the remedy.
   Expected<> check_able() const;
-  /// Fails: kPermission (allow_netem is off; the control interface, unless it is named on purpose), kUnavailable (another has a lease),
-  /// kClosed, and as the change does.
+  /// Fails: kPermission (allow_netem is off; the control interface, unless it is named on purpose),
+  /// kUnavailable (another has a lease), kClosed, and as the change does.
   Expected<Lease> take(const LeaseWish& wish);
-  /// For as long again. Fails: kNotFound (it ran out), and as the change's check does.
+  /// Renews the lease for the same time again. Fails: kNotFound (it ran out), and as the change's
+  /// check does.
   Expected<Lease> renew(std::uint64_t number);
-  /// Takes back what was done, and grants no lease any more: kClosed. What cannot be taken back is told in the log.
+  /// Takes back what was done, and grants no lease any more: kClosed. What cannot be taken back is
+  /// told in the log.
   void close();
-  /// One that ran out is none to end. Fails where the network is not as before, with the remedy; it is no lease any more all the same.
+  /// One that ran out is none to end. Fails where the network is not as before, with the remedy; it
+  /// is no lease any more all the same.
   Expected<> end(std::uint64_t number);
 
  private:
   void watch(const std::stop_token& stop);
-  /// With the mutex held, while there is a lease. What cannot be taken back is told in the log.
+  /// Takes the change back, with the mutex held, while there is a lease. What cannot be taken back
+  /// is reported in the log.
   Expected<> take_back();
 
   const bool allowed_;
   const Change change_;
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::mt19937_64 numbers_;  ///< of leases: those of a daemon that ran before are none of this one
+  /// Numbers of leases: those of a daemon that ran before are none of this one.
+  std::mt19937_64 numbers_;
   bool closed_ = false;
   std::optional<Lease> lease_;
   TimePoint runs_out_{};
@@ -91,12 +100,13 @@ class NetworkLease {
   std::jthread watcher_;  // last: it uses all of the above
 };
 
-/// The real one: netem/interface_emulation.h.
+/// Makes the real one: netem/interface_emulation.h.
 NetworkLease::Change kernel_change();
 /// Takes back what a daemon that was killed left on interfaces; what cannot be is told in the log.
 void clear_abandoned_networks();
 
-/// The interface of this device that leads to an address ("10.0.0.1"; IPv4 or IPv6). Fails: kNotFound (none does, or it is a name).
+/// Returns the interface of this device that leads to an address ("10.0.0.1"; IPv4 or IPv6). Fails:
+/// kNotFound (none does, or it is a name).
 Expected<std::string> interface_towards(const std::string& host);
 
 }  // namespace pareto::daemon

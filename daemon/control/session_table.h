@@ -1,4 +1,5 @@
-// What each coordinator has loaded and opened on this device, so that all of it goes when the coordinator goes, however it goes.
+// What each coordinator has loaded and opened on this device, so that all of it goes when the
+// coordinator goes, however it goes.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +22,11 @@ namespace pareto::daemon {
 /// Threads: any.
 class SessionTable {
  public:
-  /// Both outlive it.
+  /// Makes a table. Both outlive it.
   SessionTable(ShardCache& shards, StageHost& stages) : shards_(shards), stages_(stages) {}
 
-  /// `cancel` makes whoever waits for the session's end call end(); it may be called until then. Fails: kClosed (after cancel_all).
+  /// Begins a session. `cancel` makes the thread that waits for the session's end call end(); it
+  /// may be called until then. Fails: kClosed (after cancel_all).
   Expected<std::uint64_t> begin(std::function<void()> cancel);
   /// Closes the session's stages and unloads its shards.
   void end(std::uint64_t session);
@@ -43,7 +45,8 @@ class SessionTable {
     std::uint32_t coordinators = 0;
     std::uint32_t pipelines = 0;
   };
-  /// The sessions other than that one that hold stages, and the number of pipelines that these belong to.
+  /// Returns the sessions other than that one that hold stages, and the number of pipelines that
+  /// these belong to.
   Company company(std::uint64_t session) const;
 
  private:

@@ -48,7 +48,7 @@ bool is_listened_on(const sockaddr_un& address) {
   return ::connect(socket.get(), generic(address), sizeof address) == 0 || errno == EAGAIN;
 }
 
-/// The file's number on its device; 0: there is none.
+/// Returns the file's number on its device; 0: there is none.
 ino_t inode_of(const std::filesystem::path& file) {
   struct stat status {};
   return ::lstat(file.c_str(), &status) == 0 ? status.st_ino : 0;

@@ -11,20 +11,22 @@
 
 namespace pareto::daemon {
 
-/// Takes its file away again when it goes, unless another has taken its place. As long as it lives it has
-/// a lock beside the file, NAME.lock: of daemons that start at the same moment one gets the file.
+/// Takes its file away again when it goes, unless another has taken its place. As long as it lives
+/// it has a lock next to the file, NAME.lock: of daemons that start at the same moment one gets the
+/// file.
 ///
 /// Threads: one owner.
 class SocketFile {
  public:
-  /// Makes the file, for its user and group, and listens there. One that a daemon left when it was killed is replaced. Fails:
-  /// kPermission (another process listens there, or the file can't be made), kInvalidArgument (its name is too long).
+  /// Makes the file, for its user and group, and listens there. One that a daemon left when it was
+  /// killed is replaced. Fails: kPermission (another process listens there, or the file can't be
+  /// made), kInvalidArgument (its name is too long).
   static Expected<SocketFile> listen(const std::filesystem::path& file);
   ~SocketFile();
   SocketFile(SocketFile&& other) noexcept;
   SocketFile& operator=(SocketFile&&) = delete;
 
-  /// The listening socket, non-blocking. It is the caller's then.
+  /// Returns the listening socket, non-blocking. It is the caller's then.
   FileDescriptor take_socket() { return std::move(socket_); }
 
  private:

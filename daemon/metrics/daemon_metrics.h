@@ -1,4 +1,5 @@
-// What a daemon tells Prometheus: read off its parts when it is asked, every name listed in METRICS.md.
+// What a daemon tells Prometheus: read off its parts when it is asked, every name listed in
+// METRICS.md.
 //
 //   StageMeters, StageHost, ShardCache, TensorStore, /proc, /sys --daemon_metrics--> Families
 #pragma once
@@ -15,16 +16,16 @@
 
 namespace pareto::daemon {
 
-/// What is read. All outlive it.
+/// The parts that are read. All outlive it.
 struct MetricsParts {
   const TensorStore& store;
   const ShardCache& shards;
   const StageHost& stages;
-  std::string name;  ///< of the device: the label that every sample has
+  std::string name;  ///< name of the device: the label that every sample has
   std::string torch_version;
   MemoryProbe memory = read_memory;
   std::filesystem::path sysfs = "/sys";
-  const tls::ServerCertificate* certificate = nullptr;  ///< of the metrics' own server
+  const tls::ServerCertificate* certificate = nullptr;  ///< certificate of the metrics' own server
 };
 
 /// Threads: any. Who works waits for it no longer than for a status call.

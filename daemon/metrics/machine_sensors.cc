@@ -24,7 +24,7 @@ using metrics::Labels;
 constexpr std::uint64_t kLimit = 1 << 17;
 constexpr std::size_t kMostSamples = 64;
 
-/// What a file of one line holds; empty where there is none.
+/// Returns what a file of one line holds; empty if there is none.
 std::string line_in(const fs::path& file) {
   const std::string text = read_file(file, kLimit).value_or("");
   return text.substr(0, text.find('\n'));
@@ -38,7 +38,7 @@ std::optional<double> number_in(const fs::path& file) {
   return number;
 }
 
-/// "50005", "0x50005"
+/// Parses "50005", "0x50005".
 std::optional<unsigned> bits_in(const fs::path& file) {
   std::string line = line_in(file);
   if (line.starts_with("0x")) line.erase(0, 2);
@@ -48,7 +48,8 @@ std::optional<unsigned> bits_in(const fs::path& file) {
   return bits;
 }
 
-/// Of a folder, those whose names begin and end so; in the order of their names, the shorter first: cpu2 before cpu10.
+/// Returns those of a folder whose names begin and end so; in the order of their names, the shorter
+/// first: cpu2 before cpu10.
 std::vector<fs::path> entries(const fs::path& folder, std::string_view start,
                               std::string_view end = "") {
   std::vector<fs::path> found;
@@ -128,7 +129,7 @@ std::optional<unsigned> throttled_bits(const fs::path& sysfs) {
   return {};
 }
 
-/// What a Raspberry Pi's firmware holds back now, bit by bit.
+/// Returns what a Raspberry Pi's firmware holds back now, bit by bit.
 Family throttled(const fs::path& sysfs) {
   constexpr std::array<const char*, 4> kCauses{"under_voltage", "frequency_cap", "throttling",
                                                "soft_temperature_limit"};
@@ -144,7 +145,7 @@ Family throttled(const fs::path& sysfs) {
   return family;
 }
 
-/// What x86 processors count: each core its own, all cores of a package the package's.
+/// Returns what x86 processors count: each core its own, all cores of a package the package's.
 Family throttle_events(const fs::path& sysfs) {
   Family family{"pareto_machine_throttle_events_total",
                 "How often cores, or the packages that they are in, were slowed down by heat",

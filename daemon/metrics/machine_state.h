@@ -1,4 +1,5 @@
-// What this device's sensors say, in the few figures that a coordinator is told (proto/control.proto, Observe).
+// What this device's sensors say, in the few figures that a coordinator is told
+// (proto/control.proto, Observe).
 //
 //   /sys --machine_sensors--> Families --machine_state--> control::MachineState
 #pragma once
