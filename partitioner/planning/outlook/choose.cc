@@ -9,7 +9,6 @@
 namespace pareto::planning {
 namespace {
 
-
 constexpr std::array<std::pair<std::string_view, Preference>, 3> kNames{
     {{"balanced", Preference::kBalanced},
      {"latency", Preference::kLatency},

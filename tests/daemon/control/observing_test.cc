@@ -107,7 +107,8 @@ TEST_F(ControlTest, TellsWhatItsStagesDo) {
   }
   // A request is counted after its result has gone to the sink.
   v1::ObserveReply after = observe(*stub_);
-  for (const auto end = soon(); after.stages(0).status().in_flight() > 0 && SteadyClock().now() < end;) {
+  for (const auto end = soon();
+       after.stages(0).status().in_flight() > 0 && SteadyClock().now() < end;) {
     after = observe(*stub_);
   }
   const v1::StageActivity& stage = after.stages(0);

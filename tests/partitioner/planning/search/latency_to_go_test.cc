@@ -35,7 +35,7 @@ std::optional<double> least(const std::vector<Way>& ways, std::int64_t cap, Sum 
   return best;
 }
 
-/// Caps at which something changes, and those beside them.
+/// Returns the caps at which something changes, and those next to them.
 std::vector<std::int64_t> caps_of(const std::vector<Way>& ways) {
   std::vector<std::int64_t> caps{0, 1, kUncapped};
   const std::size_t step = 1 + ways.size() / 12;

@@ -14,7 +14,7 @@ namespace {
 using test::RandomCosts;
 using test::Way;
 
-/// R: the shortest response of all ways with so many requests in flight.
+/// Returns R: the shortest response of all ways with `window` requests in flight.
 std::int64_t least_response(const std::vector<Way>& ways, std::int64_t window) {
   std::int64_t best = std::numeric_limits<std::int64_t>::max();
   for (const Way& way : ways) {
