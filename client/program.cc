@@ -17,7 +17,7 @@ namespace {
 constexpr const char* kFooter =
     "Exit codes: 0 done, 1 failed while running, 2 wrong flags or files, 3 the environment "
     "refuses,\n"
-    "4 in part: some trials failed, or the run can be resumed.\n"
+    "4 in part: some trials failed, or it was stopped and can be resumed.\n"
     "\n"
     "Environment: PARETO_DEVICES and PARETO_STORE are used if --devices and --store are not "
     "given.\n"

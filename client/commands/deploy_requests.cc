@@ -82,7 +82,11 @@ std::optional<std::string> FileRequests::next_line() {
 /// "a.npy", or of a model with several inputs "a.npy;b.npy".
 Expected<Value> FileRequests::read(const std::string& line, std::int64_t& batch) {
   const std::vector<std::string> files = split_list(line, ';');
-  PARETO_ASSIGN(const ModelInputs inputs, read_request(model_, files));
+  auto read = read_request(model_, files);
+  if (!read && files.size() != model_.inputs().size()) {
+    read.error().message += " (the files of one request have ; between them: \"a.npy;b.npy\")";
+  }
+  PARETO_ASSIGN(const ModelInputs inputs, std::move(read));
   batch = inputs.batch;
   if (batch != plan_batch_) tell_of_batch(line, batch);
   PARETO_ASSIGN(std::vector<Value> ordered, workload_.to_first_shard(inputs.values));

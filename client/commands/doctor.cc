@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <thread>
@@ -15,6 +16,8 @@
 #include "client/report/text_table.h"
 #include "client/watch/examine.h"
 #include "client/watch/health.h"
+#include "coordinator/cluster/network.h"
+#include "coordinator/cluster/testbed_cluster.h"
 #include "core/base/json_text.h"
 #include "core/base/usage.h"
 #include "core/runtime/shard_runner.h"
@@ -66,6 +69,14 @@ class DoctorCommand final : public Command {
 
   Expected<int> run(Context& context) override {
     devices_.settle(context);
+    // Before any thread is started: links are tried from the place that sweeps have.
+    std::unique_ptr<cluster::JoinedNetwork> network;
+    if (!devices_.testbed.empty()) {
+      PARETO_ASSIGN(const cluster::ChosenTestbed chosen, cluster::find_testbed(devices_.testbed));
+      if (chosen.running) {
+        PARETO_ASSIGN(network, cluster::join_network(*chosen.running));
+      }
+    }
     HealthFacts facts;
     facts.own = own_facts(context);
     if (devices_.given()) {

@@ -270,7 +270,9 @@ Verdict netem(const DeviceHealth& device) {
   const std::string& problem = device.observation.machine.netem_problem;
   if (problem.empty()) return ok("can change its network");
   // Who does not ask for it may well do without.
-  if (device.config.netem_interface.empty()) return ok("cannot change its network: " + problem);
+  if (device.config.netem_interface.empty())
+    return ok("no conditions of the network are asked for here; it could not make them: " +
+              problem);
   return failed(
       fmt::format("the inventory names {}, but {}", device.config.netem_interface, problem),
       "allow_netem: true in its paretod.yaml, and CAP_NET_ADMIN for its daemon");

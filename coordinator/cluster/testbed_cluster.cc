@@ -42,15 +42,9 @@ RunningTestbed describe(const netem::Testbed& bed, const Cluster& cluster) {
 }
 
 Expected<Cluster> join(const RunningTestbed& bed) {
-  std::vector<std::string> places;
   std::vector<DeviceConfig> devices;
-  for (const RunningDevice& device : bed.devices) {
-    places.push_back(device.place);
-    devices.push_back({device.name, device.control});
-  }
-  PARETO_ASSIGN(auto network,
-                JoinedNetwork::create(condition_name(ChosenTestbed{{}, bed}.network()),
-                                      bed.emulator, places));
+  for (const RunningDevice& device : bed.devices) devices.push_back({device.name, device.control});
+  PARETO_ASSIGN(auto network, join_network(bed));
   return Cluster::connect(devices, std::move(network));
 }
 
@@ -108,6 +102,13 @@ Expected<ChosenTestbed> find_testbed(const std::string& what) {
                 what, chosen.bed->name, chosen.bed->name);
   }
   return chosen;
+}
+
+Expected<std::unique_ptr<JoinedNetwork>> join_network(const RunningTestbed& bed) {
+  std::vector<std::string> places;
+  for (const RunningDevice& device : bed.devices) places.push_back(device.place);
+  return JoinedNetwork::create(condition_name(ChosenTestbed{{}, bed}.network()), bed.emulator,
+                               places);
 }
 
 Expected<Cluster> open_testbed(const ChosenTestbed& chosen, std::vector<NamedCondition> conditions,

@@ -88,6 +88,20 @@ TEST_F(Testbeds, StayUntilTheyAreTakenDown) {
   EXPECT_THAT(paretoctl({"testbed", "down", name_}).errors, HasSubstr("was not up"));
 }
 
+TEST_F(Testbeds, AreWellInTheEyesOfDoctor) {
+  const auto done =
+      paretoctl({"doctor", "--testbed", name_, "--store", path("results.db"), "--json"});
+  ASSERT_FALSE(done.output.empty()) << done.errors;
+  int ways = 0;
+  for (const json& finding : json::parse(done.output)["findings"]) {
+    const bool of_a_way = finding["subject"].get<std::string>().find(" to ") != std::string::npos;
+    if (!of_a_way) continue;
+    ++ways;
+    EXPECT_NE(finding["severity"], "fail") << finding;
+  }
+  EXPECT_GE(ways, 4) << "from the coordinator and between both, in either direction";
+}
+
 TEST_F(Testbeds, MayBeJoinedByASweep) {
   const auto done =
       paretoctl(small_sweep({"--splits", "after:features.3", "--transport", "tcp", "--rounds", "1",

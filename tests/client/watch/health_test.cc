@@ -249,7 +249,7 @@ TEST(Health, NetemFailsOnlyWhereItIsWanted) {
   const auto closed = [](DeviceHealth& device) {
     device.observation.machine.netem_problem = "it may not";
   };
-  expect(of_device("netem", closed), Severity::kOk, "cannot change its network: it may not", "");
+  expect(of_device("netem", closed), Severity::kOk, "it could not make them: it may not", "");
   expect(of_device("netem",
                    [&](DeviceHealth& device) {
                      closed(device);
