@@ -16,6 +16,7 @@
 #include "core/base/usage.h"
 #include "core/plan/builtin_conditions.h"
 #include "core/wire/codec.h"
+#include "partitioner/planning/objective/objective.h"
 
 namespace pareto::client {
 namespace {
@@ -268,6 +269,29 @@ void TimeoutFlag::add_to(CLI::App& app) {
                                        "or 50 times what requests were seen to take)",
                                        load::kRequestTimeout.count() / 1000)),
             "DURATION");
+}
+
+void ObjectivesFlag::add_to(CLI::App& app) {
+  std::vector<std::string> known;
+  for (const planning::Objective& one : planning::builtin_objectives()) {
+    known.emplace_back(one.name);
+  }
+  set_value(app.add_option("--objectives", names,
+                           "objectives that the front is of, two or more, the first two on the "
+                           "page's axes: " +
+                               join(known) + " (default: latency,throughput)"),
+            "LIST", known);
+}
+
+Expected<std::vector<std::string>> ObjectivesFlag::read() const {
+  std::vector<std::string> chosen = split_list(names);
+  if (chosen.empty()) return chosen;
+  PARETO_TRY(
+      with_context(planning::find_objectives(chosen, planning::all_objectives()), "--objectives"));
+  if (chosen.size() < 2) {
+    return fail(ErrorCode::kInvalidArgument, "--objectives {}: a front needs two or more", names);
+  }
+  return chosen;
 }
 
 Expected<std::chrono::milliseconds> TimeoutFlag::read() const {

@@ -115,6 +115,16 @@ struct TimeoutFlag {
   Expected<std::chrono::milliseconds> read() const;
 };
 
+/// The objectives that a front is of: --objectives latency,memory.
+struct ObjectivesFlag {
+  std::string names;
+
+  void add_to(CLI::App& app);
+  /// Returns the names; empty if none were given. Fails: kInvalidArgument (no such objective, one
+  /// that stands twice, or fewer than two).
+  Expected<std::vector<std::string>> read() const;
+};
+
 /// Whether a network is a condition's file: neither "none" nor what a test bed has of its own.
 bool is_condition_file(const std::string& network);
 /// Returns what --network names; where it names nothing, what the test bed has of its own, or

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "coordinator/cluster/control_address.h"
+#include "coordinator/statistics/objective_figures.h"
 #include "core/base/json_reason.h"
 #include "core/base/json_text.h"
 #include "core/base/text.h"
@@ -42,7 +43,8 @@ std::string to_json(const KeptFlags& flags) {
             {"networks", std::move(networks)},
             {"testbed", cluster::is_testbed_file(testbed) ? absolute_path(testbed) : testbed}};
   if (!flags.report.empty()) json["report"] = report_path(flags.report);
-  if (!flags.milliwatts.empty()) json["milliwatts"] = flags.milliwatts;
+  if (!flags.figures.empty()) json["device_figures"] = flags.figures;
+  if (!flags.objectives.empty()) json["objectives"] = flags.objectives;
   if (flags.max_latency_ms) json["max_latency_ms"] = *flags.max_latency_ms;
   if (flags.testbed_content) json["testbed_content"] = *flags.testbed_content;
   return dump(json);
@@ -65,7 +67,8 @@ Expected<KeptFlags> kept_flags(const results::RunRecord& run) {
     // Runs of earlier versions had none of these.
     flags.devices.testbed = json.value("testbed", "");
     flags.report = json.value("report", "");
-    if (json.contains("milliwatts")) json.at("milliwatts").get_to(flags.milliwatts);
+    flags.figures = statistics::device_figures(run);
+    flags.objectives = json.value("objectives", std::vector<std::string>());
     if (json.contains("max_latency_ms")) {
       flags.max_latency_ms = json.at("max_latency_ms").get<double>();
     }

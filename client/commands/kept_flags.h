@@ -12,6 +12,7 @@
 #include "coordinator/results/record.h"
 #include "coordinator/sweep/sweep.h"
 #include "core/base/error.h"
+#include "partitioner/planning/objective/objective.h"
 
 namespace pareto::client {
 
@@ -26,8 +27,10 @@ struct KeptFlags {
   /// The latency that plans should stay within, for the front and the page; no value means not
   /// said.
   std::optional<double> max_latency_ms{};
-  /// The power of each device while it works, in mW, by its name. Only what the inventory says.
-  std::map<std::string, std::int64_t> milliwatts{};
+  /// Figures of devices that the inventory says, by the device's name.
+  std::map<std::string, planning::DeviceFigures> figures{};
+  /// Objectives that --objectives names; empty means not said.
+  std::vector<std::string> objectives{};
   /// The DeviceFlags::testbed_content when the run began; no value means that a run of an earlier
   /// version does not say.
   std::optional<std::string> testbed_content;

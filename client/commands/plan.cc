@@ -27,19 +27,47 @@
 namespace pareto::client {
 namespace {
 
-using planning::ThirdObjective;
-
-/// Fails: kInvalidArgument naming the first device without, and the key.
-Expected<> check_powers(const cluster::Cluster& cluster) {
+/// Checks that the inventory says of each device what an objective needs. Fails: kInvalidArgument
+/// naming the first device without, and the key.
+Expected<> check_figures(const cluster::Cluster& cluster, const planning::Objective& objective) {
+  if (!objective.needs) return {};
   for (std::size_t i = 0; i < cluster.size(); ++i) {
     const cluster::DeviceConfig& device = cluster.device(i).config();
-    if (device.milliwatts > 0) continue;
+    if (device.figures.contains(objective.needs->key)) continue;
     return fail(ErrorCode::kInvalidArgument,
-                "--also energy: the power of device {} is not known: say \"power: 5W\" beside its "
-                "name in the inventory (--devices)",
-                device.name);
+                "--also {}: \"{}\" of device {} is not known: say \"{}\" next to its name in the "
+                "inventory (--devices)",
+                objective.name, objective.needs->key, device.name, objective.needs->example);
   }
   return {};
+}
+
+/// Returns the objectives that plans can be searched by on these devices.
+std::vector<const planning::Objective*> known_objectives(const cluster::Cluster& cluster) {
+  std::vector<const planning::Objective*> known = planning::searched_objectives();
+  std::erase_if(known, [&](const planning::Objective* one) {
+    return !check_figures(cluster, *one).has_value();
+  });
+  return known;
+}
+
+std::vector<std::string> searched_names() {
+  std::vector<std::string> names;
+  for (const planning::Objective* const one : planning::searched_objectives()) {
+    names.emplace_back(one->name);
+  }
+  return names;
+}
+
+/// Returns "energy (modelled energy, needs power: 5W in the inventory); memory (…)".
+std::string also_help() {
+  std::string text;
+  for (const planning::Objective* const one : planning::searched_objectives()) {
+    text += fmt::format(
+        "{}{} ({}{})", text.empty() ? "" : "; ", one->name, one->title,
+        one->needs ? fmt::format(", with \"{}\" in the inventory", one->needs->example) : "");
+  }
+  return text;
 }
 
 class PlanCommand final : public Command {
@@ -89,8 +117,9 @@ class PlanCommand final : public Command {
     wish_.batch = flags_.batch;
     PARETO_ASSIGN(const profile::DeviceConstraints constraints,
                   profile::read_constraints(session->cluster(), max_memory_, first_, last_));
-    const auto powers = check_powers(session->cluster());
-    if (wish_.third == ThirdObjective::kEnergy) PARETO_TRY(powers);
+    for (const planning::Objective* const one : wish_.also) {
+      PARETO_TRY(check_figures(session->cluster(), *one));
+    }
     if (!flags_.by_definition) {
       PARETO_TRY(check_offered(session->cluster(), split_list(networks_)));
     }
@@ -101,9 +130,9 @@ class PlanCommand final : public Command {
                       profile::names_in(session->transports()),
                       probed.codecs,
                       flags_.batch,
-                      wish_.third,
+                      wish_.also,
                       prefer_,
-                      powers.has_value(),
+                      known_objectives(session->cluster()),
                       wish_.pairs,
                       {},
                       media_of(session->cluster())};
@@ -153,6 +182,8 @@ class PlanCommand final : public Command {
 
   void add_choice_to(CLI::App& app) {
     const Heading heading(app, "Chosen plan");
+    std::vector<std::string> preferences{"balanced", "latency", "throughput"};
+    for (const std::string& name : searched_names()) preferences.push_back(name);
     set_value(app.add_option("--max-latency", max_latency_,
                              "largest latency with the plan's requests in flight (the column ms "
                              "at W), as 50ms"),
@@ -170,18 +201,16 @@ class PlanCommand final : public Command {
     set_value(app.add_option("--prefer", prefer_,
                              "figure that it is best in: balanced, latency, throughput, or what "
                              "--also names"),
-              "NAME", {"balanced", "latency", "throughput", "energy", "memory", "loss"})
+              "NAME", preferences)
         ->capture_default_str();
   }
 
   void add_search_to(CLI::App& app) {
     const Heading heading(app, "Search");
-    set_value(app.add_option("--also", also_,
-                             "third figure to keep small: energy (modelled: a device's power in "
-                             "the inventory times its working time), memory (of the device that "
-                             "needs most) or loss (of codecs, in ppm of a tensor's largest "
-                             "magnitude)"),
-              "NAME", {"energy", "memory", "loss"});
+    set_value(app.add_option(
+                  "--also", also_,
+                  "more objectives to keep small, next to latency and throughput: " + also_help()),
+              "LIST", searched_names());
     set_value(app.add_option("--cuts", cuts_,
                              "places of cuts. order: the --splits, in the model's order; ideals: "
                              "anywhere, with branches in any order (--splits are measured); auto: "
@@ -218,8 +247,8 @@ class PlanCommand final : public Command {
 
   Expected<> read_wish() {
     PARETO_ASSIGN(flags_.options.cuts, read_cuts());
-    PARETO_ASSIGN(wish_.third, planning::parse_third(also_));
-    PARETO_ASSIGN(wish_.preference, planning::parse_preference(prefer_, wish_.third));
+    PARETO_ASSIGN(wish_.also, planning::parse_also(also_));
+    PARETO_ASSIGN(wish_.preference, planning::parse_preference(prefer_, wish_.also));
     if (!max_latency_.empty()) {
       PARETO_ASSIGN(const Nanoseconds latency,
                     with_context(parse_duration(max_latency_), "--max-latency"));

@@ -26,6 +26,7 @@
 #include "coordinator/replay/settle.h"
 #include "coordinator/results/front_chance.h"
 #include "coordinator/results/run_lock.h"
+#include "coordinator/statistics/objective_figures.h"
 #include "coordinator/sweep/race_schedule.h"
 #include "coordinator/sweep/trial_predictor.h"
 #include "core/base/counted.h"
@@ -110,7 +111,7 @@ class SweepCommand final : public Command {
       PARETO_TRY(with_context(cluster::check_data_addresses(trial.plan, cluster), "{}", trial.id));
     }
     options.adaptive = flags_.is_adaptive(run.trials.size());
-    flags_.keep_powers(cluster);
+    flags_.keep_figures(cluster);
     run.options_json = to_json(flags_.what());
     run.tag = tag_;
     if (dry_run_) {
@@ -348,7 +349,9 @@ class SweepCommand final : public Command {
   }
 
   Expected<int> show(Context& context, const results::RunRecord& run) {
-    PARETO_TRY(print_run(context, run, json_ ? "json" : "table"));
+    results::RunRecord shown = run;
+    statistics::fill_objectives(shown);
+    PARETO_TRY(print_run(context, shown, json_ ? "json" : "table"));
     // Wrong outputs are the worst that can be said of a plan.
     auto failed = std::ranges::find_if(run.trials, has_wrong_outputs);
     if (failed == run.trials.end()) {
@@ -370,7 +373,7 @@ class SweepCommand final : public Command {
     if (const std::string& report = flags_.report(); report != "none") {
       const auto beside = default_report(store_.file(context), run.id);
       PARETO_TRY(
-          write_report(context, run, report.empty() ? beside : std::filesystem::path(report)));
+          write_report(context, shown, report.empty() ? beside : std::filesystem::path(report)));
     }
     if (std::ranges::any_of(run.trials, has_wrong_outputs)) return kExitFailed;
     return run.finished.empty() || failed != run.trials.end() ? kExitPartial : kExitDone;

@@ -116,6 +116,7 @@ void SweepFlags::add_measuring_to(CLI::App& app) {
                            "latency that a plan should stay within, as 50ms: the front names the "
                            "most productive such plan, and the page draws a line (default: none)"),
             "DURATION");
+  objectives_.add_to(app);
 }
 
 Expected<> SweepFlags::read() {
@@ -136,6 +137,7 @@ Expected<> SweepFlags::read() {
   PARETO_TRY(read_networks());
   if (budget_) PARETO_TRY(read_budget());
   PARETO_TRY(read_max_latency());
+  PARETO_ASSIGN(what_.objectives, objectives_.read());
   PARETO_TRY(read_timeout());
   options.engine = runner_.engine;
   options.precision = runner_.precision;
@@ -173,10 +175,10 @@ Expected<> SweepFlags::read_budget() {
   return {};
 }
 
-void SweepFlags::keep_powers(const cluster::Cluster& cluster) {
+void SweepFlags::keep_figures(const cluster::Cluster& cluster) {
   for (std::size_t i = 0; i < cluster.size(); ++i) {
     const cluster::DeviceConfig& device = cluster.device(i).config();
-    if (device.milliwatts > 0) what_.milliwatts[device.name] = device.milliwatts;
+    if (!device.figures.empty()) what_.figures[device.name] = device.figures;
   }
 }
 

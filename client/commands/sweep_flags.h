@@ -28,8 +28,8 @@ class SweepFlags {
   /// and what a request may take, as it was said.
   Expected<> take(const KeptFlags& kept);
 
-  /// Keeps the powers of devices that the inventory names. The page makes energy of them and times.
-  void keep_powers(const cluster::Cluster& cluster);
+  /// Keeps what the inventory says of devices, because objectives need it.
+  void keep_figures(const cluster::Cluster& cluster);
   /// Opens the model and finds the batches, if no flag names them: its own, or 1. Fails: as
   /// ModelFlags::open() and batches_for().
   Expected<model::Model> open_model(Context& context);
@@ -70,6 +70,7 @@ class SweepFlags {
   std::string batches_;
   std::string networks_;
   std::string max_latency_;
+  ObjectivesFlag objectives_;
   std::optional<std::string> budget_;
   bool adaptive_ = false;
   bool exhaustive_ = false;

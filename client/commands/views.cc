@@ -13,6 +13,7 @@
 #include "client/report/page.h"
 #include "coordinator/replay/settle.h"
 #include "coordinator/results/run_lock.h"
+#include "coordinator/statistics/objective_figures.h"
 #include "core/base/file.h"
 #include "core/base/usage.h"
 
@@ -36,6 +37,7 @@ class View : public Command {
                        "last~1 for the one before"),
         "RUN", {"last", "@runs"})
         ->capture_default_str();
+    objectives_.add_to(app);
   }
 
  protected:
@@ -44,6 +46,11 @@ class View : public Command {
     PARETO_ASSIGN(const auto store, store_.open_existing(context));
     PARETO_ASSIGN(results::RunRecord run, replay::load_settled(*store, name));
     put_in_order(run);
+    statistics::fill_objectives(run);
+    PARETO_ASSIGN(const std::vector<std::string> objectives, objectives_.read());
+    if (!objectives.empty()) {
+      PARETO_TRY(with_context(statistics::choose_objectives(run, objectives), "--objectives"));
+    }
     return run;
   }
   /// Loads it for a command that writes files: a file's name in the run's place is a slip.
@@ -66,6 +73,7 @@ class View : public Command {
 
  private:
   StoreFlags store_;
+  ObjectivesFlag objectives_;
   std::string run_ = "last";
 };
 

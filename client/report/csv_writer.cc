@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "client/report/writers.h"
@@ -103,6 +104,12 @@ void for_each_column(const results::RunRecord& run, const results::TrialRecord& 
   figure("output_error_max", trial.output_error ? text_of(trial.output_error->max) : "");
   figure("output_error_mean", trial.output_error ? text_of(trial.output_error->mean) : "");
   figure("top1_agreement", trial.output_error ? text_of(trial.output_error->top1_agreement) : "");
+  for (const results::ObjectiveRecord& objective : run.objectives) {
+    const auto found =
+        std::ranges::find(trial.objectives, objective.name, &results::ObjectiveFigure::name);
+    visit("objective_" + objective.name,
+          found == trial.objectives.end() ? "" : text_of(found->value));
+  }
   const auto prediction = [&](const char* column, auto field) {
     visit(column, trial.prediction ? text_of((*trial.prediction).*field) : "");
   };
@@ -116,7 +123,8 @@ void for_each_column(const results::RunRecord& run, const results::TrialRecord& 
   prediction("predicted_latency_compute_share", &results::Prediction::latency_compute_share);
   prediction("predicted_throughput_compute_share", &results::Prediction::throughput_compute_share);
   figure("on_front", trial.on_front);
-  visit("p_front", measured || trial.prediction ? text_of(trial.p_front) : "");
+  const bool settled = trial.p_front != results::kUnsettled;
+  visit("p_front", settled && (measured || trial.prediction) ? text_of(trial.p_front) : "");
   visit("status", status);
   visit("failure", text_of(trial.failure));
   visit("simulated", std::string(to_string(results::simulated_in(run))));
@@ -130,12 +138,12 @@ class CsvWriter final : public ReportWriter {
                               const ReportStyle& /*style*/) const override {
     std::vector<std::string> columns;
     for_each_column(run, results::TrialRecord{},
-                    [&](const char* column, const auto&) { columns.emplace_back(column); });
+                    [&](const std::string& column, const auto&) { columns.push_back(column); });
     std::string text = join(columns, ",") + "\r\n";
     for (const results::TrialRecord& trial : run.trials) {
       std::vector<std::string> cells;
       for_each_column(run, trial,
-                      [&](const char*, const std::string& cell) { cells.push_back(cell); });
+                      [&](const auto&, const std::string& cell) { cells.push_back(cell); });
       text += join(cells, ",") + "\r\n";
     }
     return text;

@@ -17,11 +17,11 @@ Json json_of(const PlanReport& report, const OperatingPoint& point, const Evalua
            {"window", predicted.throughput_window},
            {"unloaded_latency_ms", to_milliseconds(of.latency)},
            {"bottleneck_ms", to_milliseconds(of.bottleneck)},
-           {"peak_memory_bytes", predicted.peak_memory_bytes},
            {"boundary_bytes", predicted.boundary_bytes},
-           {"codec_loss_ppm", of.loss}};
-  if (report.powers_known) {
-    row["modelled_energy_mj"] = static_cast<double>(of.energy_picojoules) / 1e9;
+           {"objectives", Json::object()}};
+  for (const planning::Objective* const one : report.known) {
+    const std::int64_t value = value_at(*one, of.value(*one), point);
+    row["objectives"][std::string(one->name)] = shown_value(*one, value, report.batch);
   }
   return row;
 }
@@ -82,9 +82,9 @@ Json json_of(const PlanReport& report, const planning::Outlook& outlook) {
 std::string write_plan_json(const PlanReport& report) {
   Json json{{"model", report.model},    {"transports", report.transports},
             {"codecs", report.codecs},  {"batch", report.batch},
-            {"also", nullptr},          {"media", Json::array()},
+            {"also", Json::array()},    {"media", Json::array()},
             {"networks", Json::array()}};
-  if (report.third != planning::ThirdObjective::kNone) json["also"] = to_string(report.third);
+  for (const planning::Objective* const one : report.also) json["also"].push_back(one->name);
   for (const SharedMedium& medium : report.media) {
     json["media"].push_back({{"name", medium.name}, {"devices", medium.devices}});
   }

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <map>
 
 #include "client/report/plan_text.h"
@@ -13,7 +15,6 @@ namespace {
 
 using planning::Evaluation;
 using planning::OperatingPoint;
-using planning::ThirdObjective;
 
 std::string name_of(const plan::Plan& plan) {
   return plan.splits.empty() ? all_on(plan) : join(plan.splits, " + ");
@@ -68,9 +69,9 @@ class PlanTables {
  private:
   std::string title(const planning::Outlook& outlook) const {
     std::string also;
-    if (report_.third == ThirdObjective::kEnergy) also = " of latency, throughput, modelled energy";
-    if (report_.third == ThirdObjective::kMemory) also = " of latency, throughput, memory";
-    if (report_.third == ThirdObjective::kLoss) also = " of latency, throughput, loss of codecs";
+    if (!report_.also.empty()) also = " of latency, throughput";
+    for (const planning::Objective* const one : report_.also)
+      also += fmt::format(", {}", one->title);
     return fmt::format("Predicted Pareto front{}, {}, batch {}{} (W: requests in flight)\n", also,
                        join(report_.transports, " or "), report_.batch,
                        outlook.condition == "none" ? "" : ", " + outlook.condition);
@@ -80,21 +81,33 @@ class PlanTables {
   bool has_codecs() const {
     return std::ranges::any_of(report_.codecs, [](const auto& name) { return name != "none"; });
   }
-  bool has_energy() const { return report_.third == ThirdObjective::kEnergy; }
+  /// Returns the objectives that have columns: those searched by, memory, and the loss of codecs.
+  planning::AlsoObjectives shown() const {
+    planning::AlsoObjectives all = report_.also;
+    for (const planning::Objective* const one : report_.known) {
+      const bool always = one->name == "memory" || (one->name == "loss" && has_codecs());
+      if (always && std::ranges::find(all, one) == all.end()) all.push_back(one);
+    }
+    return all;
+  }
+  bool is_searched_by(const planning::Objective* one) const {
+    return std::ranges::find(report_.also, one) != report_.also.end();
+  }
 
   std::vector<TextColumn> columns() const {
     std::vector<TextColumn> all{{""}, {"plan"}, {"devices"}};
     if (has_transports()) all.push_back({"transport"});
     if (has_codecs()) all.push_back({"codec"});
-    all.insert(all.end(),
-               {{"lone ms", Align::kRight},
-                {"ms at W", Align::kRight},
-                {"samples/s", Align::kRight},
-                {"W", Align::kRight},
-                {"bottleneck", Align::kRight, 1},
-                {"memory", Align::kRight, report_.third == ThirdObjective::kMemory ? 0 : 2}});
-    if (has_codecs()) all.push_back({"loss ppm", Align::kRight});
-    if (has_energy()) all.push_back({"modelled mJ", Align::kRight});
+    all.insert(all.end(), {{"lone ms", Align::kRight},
+                           {"ms at W", Align::kRight},
+                           {"samples/s", Align::kRight},
+                           {"W", Align::kRight},
+                           {"bottleneck", Align::kRight, 1}});
+    for (const planning::Objective* const one : shown()) {
+      all.push_back(
+          {one->unit == "B" ? std::string(one->name) : fmt::format("{} {}", one->name, one->unit),
+           Align::kRight, is_searched_by(one) ? 0 : 2});
+    }
     return all;
   }
 
@@ -109,9 +122,11 @@ class PlanTables {
     row.push_back(format_figure(predicted.throughput_per_s));
     row.push_back(std::to_string(predicted.throughput_window));
     row.push_back(format_figure(to_milliseconds(of.bottleneck)));
-    row.push_back(format_bytes(predicted.peak_memory_bytes));
-    if (has_codecs()) row.push_back(std::to_string(of.loss));
-    if (has_energy()) row.push_back(format_figure(static_cast<double>(of.energy_picojoules) / 1e9));
+    for (const planning::Objective* const one : shown()) {
+      const double value = shown_value(*one, value_at(*one, of.value(*one), point), report_.batch);
+      row.push_back(one->unit == "B" ? format_bytes(static_cast<std::uint64_t>(std::llround(value)))
+                                     : format_figure(value));
+    }
     return row;
   }
 

@@ -23,10 +23,10 @@ struct PlanReport {
   /// Codecs of the links between devices; each link has one of them.
   std::vector<std::string> codecs;
   std::int64_t batch = 1;
-  planning::ThirdObjective third = planning::ThirdObjective::kNone;
-  std::string preference;  ///< preference as asked: "balanced"
-  /// Whether the powers of all devices are known: then energy is modelled.
-  bool powers_known = false;
+  planning::AlsoObjectives also{};  ///< objectives that plans were searched by
+  std::string preference;           ///< preference as asked: "balanced"
+  /// Objectives that plans have values of, because every device says what they need.
+  planning::AlsoObjectives known{};
   bool pairs = false;  ///< whether plans of two devices are among the candidates
   std::vector<planning::Outlook> outlooks;  ///< one for each condition of the network
   std::vector<SharedMedium> media{};

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -26,28 +28,58 @@ using Trials = std::vector<const results::TrialRecord*>;
 
 bool is_ok(const results::TrialRecord& trial) { return results::status_of(trial) == "ok"; }
 
-TextTable figures_table(const std::string& first_title) {
+/// The objectives that a front is of, other than those that have columns always.
+using Axes = std::vector<results::ObjectiveRecord>;
+
+Axes other_axes(const results::RunRecord& run) {
+  Axes axes;
+  for (const results::ObjectiveRecord& one : run.objectives) {
+    const bool has_column =
+        one.name == "latency" || one.name == "throughput" || one.name == "latency_p90";
+    if (!has_column && std::ranges::find(run.axes, one.name) != run.axes.end()) axes.push_back(one);
+  }
+  return axes;
+}
+
+double figure_of(const results::TrialRecord& trial, const std::string& objective) {
+  const auto found =
+      std::ranges::find(trial.objectives, objective, &results::ObjectiveFigure::name);
+  return found == trial.objectives.end() ? std::nan("") : found->value;
+}
+
+std::string text_of(const results::TrialRecord& trial, const results::ObjectiveRecord& objective) {
+  const double value = figure_of(trial, objective.name);
+  if (std::isnan(value)) return "-";
+  return objective.unit == "B" ? format_bytes(static_cast<std::uint64_t>(std::llround(value)))
+                               : format_figure(value);
+}
+
+TextTable figures_table(const std::string& first_title, const Axes& axes) {
   constexpr std::size_t kLatency = 2;
   constexpr std::size_t kThroughput = 7;
-  return TextTable({{first_title, Align::kLeft, 0},
-                    {"transport", Align::kLeft, 0, "", {}, true},
-                    {"p50 ms", Align::kRight, 0},
-                    {"95 %", Align::kLeft, 4, "95 % of p50 ms"},
-                    {"W", Align::kRight, 3, "W of p50 ms", {}, true},
-                    {"measured", Align::kRight, 7, "measured ms", kLatency},
-                    {"p90 ms", Align::kRight, 8},
-                    {"samples/s", Align::kRight, 0},
-                    {"95 %", Align::kLeft, 5, "95 % of samples/s"},
-                    {"W", Align::kRight, 3, "W of samples/s"},
-                    {"measured", Align::kRight, 7, "measured /s", kThroughput},
-                    {"rounds", Align::kRight, 3, "", {}, true},
-                    {"boundary", Align::kRight, 6},
-                    {"compute", Align::kRight, 9},
-                    {"transfer", Align::kRight, 9},
-                    {"rest", Align::kRight, 9},
-                    {"error", Align::kRight, 8},
-                    {"engines", Align::kLeft, 10, "", {}, true},
-                    {"p(front)", Align::kRight, 2}});
+  std::vector<TextColumn> columns{{first_title, Align::kLeft, 0},
+                                  {"transport", Align::kLeft, 0, "", {}, true},
+                                  {"p50 ms", Align::kRight, 0},
+                                  {"95 %", Align::kLeft, 4, "95 % of p50 ms"},
+                                  {"W", Align::kRight, 3, "W of p50 ms", {}, true},
+                                  {"measured", Align::kRight, 7, "measured ms", kLatency},
+                                  {"p90 ms", Align::kRight, 8},
+                                  {"samples/s", Align::kRight, 0},
+                                  {"95 %", Align::kLeft, 5, "95 % of samples/s"},
+                                  {"W", Align::kRight, 3, "W of samples/s"},
+                                  {"measured", Align::kRight, 7, "measured /s", kThroughput},
+                                  {"rounds", Align::kRight, 3, "", {}, true},
+                                  {"boundary", Align::kRight, 6},
+                                  {"compute", Align::kRight, 9},
+                                  {"transfer", Align::kRight, 9},
+                                  {"rest", Align::kRight, 9},
+                                  {"error", Align::kRight, 8},
+                                  {"engines", Align::kLeft, 10, "", {}, true},
+                                  {"p(front)", Align::kRight, 2}};
+  for (const results::ObjectiveRecord& one : axes) {
+    columns.push_back({one.unit == "B" ? one.name : one.name + " " + one.unit, Align::kRight, 0});
+  }
+  return TextTable(std::move(columns));
 }
 
 /// Returns "588 KiB", or "588 KiB > 147 KiB" where a codec made it smaller; of several cuts each:
@@ -78,19 +110,30 @@ std::string engines_of(const results::TrialRecord& trial) {
   return engines.empty() ? "-" : join(engines);
 }
 
-void add_figures(TextTable& table, const results::TrialRecord& trial, const std::string& mark,
-                 RowStyle style) {
-  table.add({mark + plan_name(trial), link_of(trial), format_figure(trial.latency.p50_ms),
-             format_interval(trial.latency.ci95_ms), fmt::format("{}", trial.latency.window),
-             format_figure(trial.latency.measured_p50_ms), format_figure(trial.latency.p90_ms),
-             format_figure(trial.throughput.samples_per_s), format_interval(trial.throughput.ci95),
-             fmt::format("{}", trial.throughput.window),
-             format_figure(trial.throughput.measured_per_s), fmt::format("{}", trial.rounds.size()),
-             boundary_of(trial), format_figure(trial.time_split.compute_ms),
-             format_figure(trial.time_split.transfer_ms), rest_text(trial.time_split),
-             trial.output_error ? fmt::format("{:.1e}", trial.output_error->max) : "-",
-             engines_of(trial), results::chance_text(trial)},
-            style);
+void add_figures(TextTable& table, const results::TrialRecord& trial, const Axes& axes,
+                 const std::string& mark, RowStyle style) {
+  std::vector<std::string> cells{
+      mark + plan_name(trial),
+      link_of(trial),
+      format_figure(trial.latency.p50_ms),
+      format_interval(trial.latency.ci95_ms),
+      fmt::format("{}", trial.latency.window),
+      format_figure(trial.latency.measured_p50_ms),
+      format_figure(trial.latency.p90_ms),
+      format_figure(trial.throughput.samples_per_s),
+      format_interval(trial.throughput.ci95),
+      fmt::format("{}", trial.throughput.window),
+      format_figure(trial.throughput.measured_per_s),
+      fmt::format("{}", trial.rounds.size()),
+      boundary_of(trial),
+      format_figure(trial.time_split.compute_ms),
+      format_figure(trial.time_split.transfer_ms),
+      rest_text(trial.time_split),
+      trial.output_error ? fmt::format("{:.1e}", trial.output_error->max) : "-",
+      engines_of(trial),
+      results::chance_text(trial)};
+  for (const results::ObjectiveRecord& one : axes) cells.push_back(text_of(trial, one));
+  table.add(std::move(cells), style);
 }
 
 std::string heading(const std::string& text, const ReportStyle& style) {
@@ -105,18 +148,27 @@ std::string group_name(std::int64_t batch, const std::string& condition, bool se
   return name;
 }
 
-/// Writes the front in order of latency; then everything in the order of the run, what is on the
-/// front marked.
-std::string write_group(const std::string& name, const Trials& trials, const ReportStyle& style) {
+/// Writes everything in the order of the run, with what is on the front marked; then the front in
+/// the order of its first objective.
+std::string write_group(const std::string& name, const Trials& trials,
+                        const results::RunRecord& run, const ReportStyle& style) {
   Trials front;
   std::ranges::copy_if(trials, std::back_inserter(front),
                        [](const results::TrialRecord* trial) { return trial->on_front; });
-  std::ranges::stable_sort(front, {}, [](const auto* trial) { return trial->latency.p50_ms; });
-  TextTable best = figures_table("plan");
-  for (const results::TrialRecord* trial : front) add_figures(best, *trial, "", RowStyle::kPlain);
-  TextTable all = figures_table("  plan");
+  const Axes axes = other_axes(run);
+  // In the order of the first objective, the best plan first.
+  const std::string first = run.axes.empty() ? "latency" : run.axes.front();
+  const double sign = first == "throughput" ? -1 : 1;
+  std::ranges::stable_sort(front, {}, [&](const auto* trial) {
+    return first == "latency" ? trial->latency.p50_ms : sign * figure_of(*trial, first);
+  });
+  TextTable best = figures_table("plan", axes);
+  for (const results::TrialRecord* trial : front) {
+    add_figures(best, *trial, axes, "", RowStyle::kPlain);
+  }
+  TextTable all = figures_table("  plan", axes);
   for (const results::TrialRecord* trial : trials) {
-    add_figures(all, *trial, trial->on_front ? "* " : "  ",
+    add_figures(all, *trial, axes, trial->on_front ? "* " : "  ",
                 trial->on_front ? RowStyle::kStrong : RowStyle::kPlain);
   }
   return heading(
@@ -126,8 +178,9 @@ std::string write_group(const std::string& name, const Trials& trials, const Rep
                          name),
              style) +
          all.render(style) + "\n" +
-         heading(fmt::format("Pareto front, {}: {} of {} (W: requests in flight)", name,
-                             front.size(), trials.size()),
+         heading(fmt::format("Pareto front{}, {}: {} of {} (W: requests in flight)",
+                             run.axes.empty() ? "" : " of " + join(run.axes), name, front.size(),
+                             trials.size()),
                  style) +
          best.render(style) + "measured: medians of the rounds\n\n";
 }
@@ -374,7 +427,7 @@ class TableWriter final : public ReportWriter {
       const auto found = groups.find({at.batch, at.condition});
       if (found == groups.end()) continue;
       const std::string name = group_name(at.batch, at.condition, several);
-      text += write_group(name, found->second, style);
+      text += write_group(name, found->second, run, style);
       if (most_ms) text += write_within(name, found->second, *most_ms);
     }
     text += write_network_table(run, style);

@@ -12,6 +12,7 @@
 #include "coordinator/cluster/testbed_registry.h"
 #include "core/base/error.h"
 #include "netem/testbed.h"
+#include "partitioner/planning/objective/objective.h"
 
 namespace pareto::cluster {
 
@@ -26,8 +27,8 @@ struct DeviceConfig {
   std::string address;
   std::string
       netem_interface{};  ///< "eth1": made worse where a condition is asked for; empty: none
-  bool netem_control_too = false;  ///< even if it carries the control service
-  std::int64_t milliwatts = 0;     ///< while it works, as its owner says; 0: not said
+  bool netem_control_too = false;     ///< even if it carries the control service
+  planning::DeviceFigures figures{};  ///< that objectives need, as its owner says them
   std::string medium{};  ///< a name for what devices share, a Wi-Fi channel; empty: nothing
 };
 

@@ -1,10 +1,41 @@
+#include <cmath>
+#include <cstdint>
 #include <set>
+#include <string>
 
 #include "coordinator/cluster/cluster.h"
 #include "coordinator/cluster/control_address.h"
 #include "core/base/config_reader.h"
+#include "partitioner/planning/objective/objective.h"
 
 namespace pareto::cluster {
+namespace {
+
+constexpr double kMostOfFigure = 10'000;
+
+/// Reads those numbers of a device that objectives need.
+void read_figures(ConfigSection& entry, planning::DeviceFigures& figures) {
+  for (const planning::Objective& objective : planning::builtin_objectives()) {
+    if (!objective.needs) continue;
+    const std::string key(objective.needs->key);
+    if (!entry.has(key)) continue;
+    std::int64_t whole = 0;
+    if (objective.needs->unit == "W") {
+      entry.optional_power(key, whole);
+    } else {
+      double number = 0;
+      entry.optional(key, number);
+      if (!(number >= 0 && number <= kMostOfFigure)) {
+        entry.problem(key, fmt::format("{}: from 0 to {:.0f}", number, kMostOfFigure));
+        continue;
+      }
+      whole = std::llround(number * objective.needs->whole);
+    }
+    figures[key] = whole;
+  }
+}
+
+}  // namespace
 
 Expected<std::vector<DeviceConfig>> read_inventory(const std::filesystem::path& path) {
   auto read = ConfigReader::from_file(path);
@@ -26,7 +57,7 @@ Expected<std::vector<DeviceConfig>> read_inventory(const std::filesystem::path& 
     entry.required("address", device.address);
     entry.optional("netem_interface", device.netem_interface);
     entry.optional("netem_control_too", device.netem_control_too);
-    entry.optional_power("power", device.milliwatts);
+    read_figures(entry, device.figures);
     entry.optional("medium", device.medium);
     if (entry.has("name") && device.name.empty()) {
       entry.problem("name", "a device needs a name");

@@ -93,7 +93,7 @@ Expected<> Profiler::profile(const LinkTransports& transports, cluster::Workload
     measured_now_ = measured_now_ || !known[i] || !is_enough(*known[i], wish);
     if (known[i]) devices[i].profile = *known[i];
     devices[i].memory_limit_bytes = cluster_.device(i).info().memory_limit_bytes;
-    devices[i].milliwatts = cluster_.device(i).config().milliwatts;
+    devices[i].figures = cluster_.device(i).config().figures;
     devices[i].medium = cluster_.device(i).config().medium;
   }
   if (!measured_now_) {

@@ -37,8 +37,9 @@ inline std::size_t undecided(const RunRecord& run) {
 }
 
 /// Returns the probability as it is printed: "0.42"; of few rounds "> 0.9" and "< 0.1" beyond
-/// those.
+/// those; "-" if it is unsettled.
 inline std::string chance_text(const TrialRecord& trial) {
+  if (trial.p_front == kUnsettled) return "-";
   if (has_few_rounds(trial) && trial.p_front > 0.9) return "> 0.9";
   if (has_few_rounds(trial) && trial.p_front < 0.1) return "< 0.1";
   return fmt::format("{:.2f}", trial.p_front);

@@ -170,6 +170,20 @@ struct NetworkFigures {
 
 inline constexpr double kUnsettled = -1;
 
+/// A figure of an objective: of one sample, in the objective's unit.
+struct ObjectiveFigure {
+  std::string name;
+  double value = 0;
+};
+
+/// An objective that some trial of a run has a figure of.
+struct ObjectiveRecord {
+  std::string name;   ///< "energy"
+  std::string title;  ///< "modelled energy"
+  std::string unit;   ///< "mJ"
+  bool less = true;   ///< smaller is better
+};
+
 struct TrialRecord {
   std::string
       id;  ///< "after:features.7/tcp/b1": unique in its run, and the same when the run is resumed
@@ -203,6 +217,8 @@ struct TrialRecord {
   /// Whether it failed before it was tried: a device was seen to have no room for it. It is not
   /// tried either when the run goes on.
   bool no_room = false;
+  /// Figures of objectives, made from the other figures (statistics/objective_figures.h); not kept.
+  std::vector<ObjectiveFigure> objectives{};
   std::vector<TrialRound> rounds;  ///< those measured so far, ascending; figures are from these
 };
 
@@ -290,7 +306,11 @@ struct RunRecord {
   std::vector<TrialRecord> trials;
   std::vector<PassRecord> passes;  ///< passes in the order they were made
   std::string note;                ///< rules applied, for the report: warm-up, repeated rounds, …
-  std::string damage{};            ///< parts of it that cannot be read, and why; empty: nothing
+  /// Objectives that trials have figures of (statistics/objective_figures.h makes them); not kept.
+  std::vector<ObjectiveRecord> objectives{};
+  /// Names of the objectives that decide on_front; empty means latency and throughput.
+  std::vector<std::string> axes{};
+  std::string damage{};  ///< parts of it that cannot be read, and why; empty: nothing
 };
 
 }  // namespace pareto::results

@@ -108,6 +108,17 @@ Json time_json(const RunRecord& run) {
   return json;
 }
 
+/// By the objectives' names.
+Json objectives_json(const TrialRecord& trial) {
+  Json json = Json::object();
+  for (const ObjectiveFigure& one : trial.objectives) json[one.name] = one.value;
+  return json;
+}
+
+Json axes_json(const RunRecord& run) {
+  return run.axes.empty() ? Json{"latency", "throughput"} : Json(run.axes);
+}
+
 }  // namespace
 
 std::string status_of(const TrialRecord& trial) {
@@ -142,6 +153,7 @@ Json to_json(const TrialRecord& trial) {
       json["links"].back()["transport"] = trial.plan.transport_of(i);
     }
     if (trial.output_error) json["output_error"] = output_error_json(*trial.output_error);
+    if (!trial.objectives.empty()) json["objectives"] = objectives_json(trial);
     json["time_split_ms"] = {{"compute", trial.time_split.compute_ms},
                              {"transfer", trial.time_split.transfer_ms},
                              {"wait", trial.time_split.wait_ms}};
@@ -155,6 +167,13 @@ Json to_json(const TrialRecord& trial) {
   json["status"] = status;
   if (trial.status != TrialStatus::kOk) json["failure"] = trial.failure;
   return json;
+}
+
+Json to_json(const ObjectiveRecord& objective) {
+  return {{"name", objective.name},
+          {"title", objective.title},
+          {"unit", objective.unit},
+          {"better", objective.less ? "smaller" : "larger"}};
 }
 
 Json to_json(const DeviceRecord& device) {
@@ -212,12 +231,15 @@ Json to_json(const RunRecord& run) {
             {"passes", passes_json(run.passes)},
             {"time", time_json(run)},
             {"note", run.note},
+            {"objectives", Json::array()},
+            {"axes", axes_json(run)},
             {"machines", to_json(foreign_load(run))},
             {"company", to_json(company(run))},
             {"disturbances", to_json(disturbances(run))},
             {"coordinator", run.coordinator ? to_json(*run.coordinator) : Json()},
             {"devices", Json::array()},
             {"trials", Json::array()}};
+  for (const ObjectiveRecord& one : run.objectives) json["objectives"].push_back(to_json(one));
   for (const DeviceRecord& device : run.devices) json["devices"].push_back(to_json(device));
   for (const TrialRecord& trial : run.trials) json["trials"].push_back(to_json(trial));
   json["front"] = front_ids(run);

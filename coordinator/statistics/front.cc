@@ -136,22 +136,16 @@ FigureError error_of_belief(double deviation, const RoundNoise& noise, std::size
          FigureError{noise.state.value / rounds, noise.state.degrees};
 }
 
-std::vector<const planning::Objective*> latency_and_throughput() {
-  std::vector<const planning::Objective*> objectives;
-  for (const planning::Objective& objective : planning::builtin_objectives()) {
-    if (objective.name == "latency" || objective.name == "throughput") {
-      objectives.push_back(&objective);
-    }
-  }
-  return objectives;
-}
-
 }  // namespace
 
 planning::Measurement measurement_of(const results::TrialRecord& trial) {
-  std::uint64_t peak_memory_bytes = 0;
+  std::vector<planning::StageMeasurement> stages;
   for (const results::StageFigures& stage : trial.stages) {
-    peak_memory_bytes = std::max(peak_memory_bytes, stage.peak_memory_bytes);
+    stages.push_back({stage.compute_p50_ms, stage.peak_memory_bytes});
+  }
+  std::vector<double> wire_bytes;
+  for (const results::LinkFigures& link : trial.links) {
+    wire_bytes.push_back(static_cast<double>(link.wire_bytes > 0 ? link.wire_bytes : link.bytes));
   }
   return {.latency_p50_ms = trial.latency.p50_ms,
           .latency_p90_ms = trial.latency.p90_ms,
@@ -160,8 +154,11 @@ planning::Measurement measurement_of(const results::TrialRecord& trial) {
           .latency_window = trial.latency.window,
           .throughput_per_s = trial.throughput.samples_per_s,
           .throughput_window = trial.throughput.window,
-          .peak_memory_bytes = peak_memory_bytes,
-          .boundary_bytes = trial.split ? trial.split->boundary_bytes : 0};
+          .batch = trial.batch,
+          .boundary_bytes = trial.split ? trial.split->boundary_bytes : 0,
+          .stages = std::move(stages),
+          .wire_bytes = std::move(wire_bytes),
+          .replicated = trial.plan.replicated};
 }
 
 bool is_measured(const results::TrialRecord& trial) {
@@ -228,11 +225,10 @@ void settle_by_beliefs(std::vector<results::TrialRecord>& trials, std::span<cons
 
 void mark_on_front(std::vector<results::TrialRecord>& trials) {
   for (results::TrialRecord& trial : trials) trial.on_front = false;
-  const auto objectives = latency_and_throughput();
   for (const std::vector<std::size_t>& group : measured_groups(trials)) {
     std::vector<planning::Measurement> points;
     for (const std::size_t i : group) points.push_back(measurement_of(trials[i]));
-    for (const std::size_t i : planning::pareto_front(points, objectives)) {
+    for (const std::size_t i : planning::pareto_front(points, planning::latency_and_throughput())) {
       trials[group[i]].on_front = true;
     }
   }

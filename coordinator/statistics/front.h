@@ -19,7 +19,7 @@
 
 namespace pareto::statistics {
 
-/// Returns the figures shown for a trial; its memory is that of the device that needs most.
+/// Returns the figures of a trial that are shown, without what the inventory says of its devices.
 planning::Measurement measurement_of(const results::TrialRecord& trial);
 
 /// Returns whether a trial has its figures.

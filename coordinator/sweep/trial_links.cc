@@ -51,7 +51,7 @@ std::optional<int> way_over(const planning::LinkCosts& link, const std::string& 
   for (int way = 0; way < static_cast<int>(link.codecs.size()); ++way) {
     const planning::LinkCodec& one = link.codecs[static_cast<std::size_t>(way)];
     const bool fits = codec == cluster::kAutoCodec
-                          ? planning::codec_loss(link, way, position) <= allowed_loss
+                          ? planning::codec_figures(link, way, position).loss <= allowed_loss
                           : one.name == codec;
     if (one.transport != transport || !fits) continue;
     const Nanoseconds time = planning::link_times(link, way, position, boundary_bytes).whole();

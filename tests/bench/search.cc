@@ -8,6 +8,7 @@
 #include "partitioner/planning/search/strategies.h"
 #include "tests/bench/benches.h"
 #include "tests/support/front_agreement.h"
+#include "tests/support/objectives.h"
 #include "tests/support/random_costs.h"
 
 namespace pareto::bench {
@@ -17,7 +18,6 @@ using planning::CostInputs;
 using planning::FrontPoint;
 using planning::SearchOptions;
 using planning::SearchStrategy;
-using planning::ThirdObjective;
 
 constexpr int kInstances = 100'000;
 constexpr int kMostDevices = 4;
@@ -34,15 +34,18 @@ struct Instance {
 };
 
 Instance random_instance(int number, std::mt19937_64& random) {
-  constexpr ThirdObjective kThirds[] = {ThirdObjective::kEnergy, ThirdObjective::kMemory,
-                                        ThirdObjective::kLoss};
+  const auto& searched = planning::searched_objectives();
   test::RandomCosts costs =
       test::random_options(random, kMostDevices, kMostPositions, kLeastPositions);
   Instance instance;
-  if (number % 4 == 1) instance.options.third = kThirds[number / 4 % 3];
+  if (number % 4 == 1) {
+    instance.options.also = {searched[static_cast<std::size_t>(number) / 4 % searched.size()]};
+  }
   if (number % 4 == 2) costs.media = 1;
   if (number % 8 == 2) costs.cards = 0.5;
-  if (number % 16 == 3 || instance.options.third == ThirdObjective::kLoss) {
+  const bool of_codecs =
+      !instance.options.also.empty() && instance.options.also[0]->searched->of_hop != nullptr;
+  if (number % 16 == 3 || of_codecs) {
     costs.codecs = 0.5;
     costs.devices = std::min(costs.devices, 3);
   }
@@ -123,7 +126,7 @@ Expected<std::vector<Row>> search_mismatches(const std::string& name) {
                   planning::exhaustive_search()->search(instance.inputs, instance.options));
     points += expected.size();
     ++by_devices[instance.inputs.devices.size()];
-    with_third += instance.options.third == ThirdObjective::kNone ? 0 : 1;
+    with_third += instance.options.also.empty() ? 0 : 1;
     with_limits += std::ranges::any_of(instance.inputs.devices, [](const auto& device) {
       return device.memory_limit_bytes < INT64_MAX;
     });
@@ -161,7 +164,7 @@ Expected<std::vector<Row>> search_time(const std::string& name, int positions, i
 Expected<std::vector<Row>> search_time_of_three(const std::string& name, int positions,
                                                 int devices) {
   SearchOptions options;
-  options.third = ThirdObjective::kEnergy;
+  options.also = {&test::objective("energy")};
   PARETO_ASSIGN(const Timed worst, worst_time(positions, devices, options));
   return std::vector<Row>{
       {name, to_milliseconds(worst.shortest), std::nullopt, false,

@@ -137,10 +137,10 @@ TEST_F(Planning, EachLinkHasACodecAndATransport) {
     if (plan.stages.size() != 2) continue;
     const bool lossy = !plan.codecs.empty();
     ways.insert(plan.transport_of(1) + (lossy ? " int8" : ""));
-    EXPECT_EQ(one["codec_loss_ppm"] > 0, lossy) << one;
+    EXPECT_EQ(one["objectives"]["loss"] > 0, lossy) << one;
   }
   EXPECT_EQ(ways, (std::set<std::string>{"tcp", "tcp int8", "grpc", "grpc int8"}));
-  const auto lossless = [](const json& point) { return point["codec_loss_ppm"] == 0; };
+  const auto lossless = [](const json& point) { return point["objectives"]["loss"] == 0; };
   EXPECT_TRUE(std::ranges::any_of(network["front"], lossless))
       << "nothing that loses something beats what does not";
 }
@@ -171,7 +171,7 @@ TEST_F(Planning, MemoryIsKeptSmallToo) {
       << "all that lose nothing";
   const json& network = document["networks"][0];
   const auto memory = [&](std::size_t i) {
-    return network["front"][i]["peak_memory_bytes"].get<std::int64_t>();
+    return network["front"][i]["objectives"]["memory"].get<std::int64_t>();
   };
   for (std::size_t i = 0; i < network["front"].size(); ++i) {
     EXPECT_LE(memory(network["chosen"]), memory(i));
@@ -203,7 +203,7 @@ TEST_F(Planning, EnergyIsModelledFromThePowerOfEachDevice) {
   const json& chosen = network["front"][network["chosen"].get<std::size_t>()];
   ASSERT_EQ(chosen["plan"]["stages"].size(), 1U);
   EXPECT_EQ(chosen["plan"]["stages"][0]["device"], "second") << "a millionth of the power";
-  EXPECT_GT(chosen["modelled_energy_mj"], 0);
+  EXPECT_GT(chosen["objectives"]["energy"], 0);
 }
 
 TEST_F(Planning, AModelThatFitsOnNoDeviceIsSplit) {

@@ -2,12 +2,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
+#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "tests/e2e/fixture.h"
+#include "tests/support/json_schema.h"
 
 namespace pareto::test {
 namespace {
@@ -48,6 +51,31 @@ void expect_honest(const json& run) {
   }
 }
 
+/// Returns the ids of those that no other trial beats by two objectives of which less is better.
+std::set<std::string> front_by(const json& run, const char* a, const char* b) {
+  std::set<std::string> front;
+  const auto figure = [](const json& trial, const char* name) {
+    return trial["objectives"][name].get<double>();
+  };
+  for (const json& trial : run["trials"]) {
+    const bool is_beaten = std::ranges::any_of(run["trials"], [&](const json& other) {
+      const double less_a = figure(trial, a) - figure(other, a);
+      const double less_b = figure(trial, b) - figure(other, b);
+      return less_a >= 0 && less_b >= 0 && (less_a > 0 || less_b > 0);
+    });
+    if (!is_beaten) front.insert(trial["id"].get<std::string>());
+  }
+  return front;
+}
+
+std::set<std::string> marked(const json& run) {
+  std::set<std::string> front;
+  for (const json& trial : run["trials"]) {
+    if (trial["on_front"].get<bool>()) front.insert(trial["id"].get<std::string>());
+  }
+  return front;
+}
+
 /// Expects that both documents show the same of every trial.
 void expect_same_figures(const json& a, const json& b) {
   std::map<std::string, json> by_id;
@@ -58,6 +86,57 @@ void expect_same_figures(const json& a, const json& b) {
           << trial["id"] << " " << key;
     }
   }
+}
+
+TEST_F(Sweep, ShowsTheFrontOfAnyObjectives) {
+  const Daemon first("first", folder());
+  const Daemon second("second", folder());
+  std::ofstream(path("priced.yaml"))
+      << "devices:\n"
+      << "  - {name: first, address: \"" << first.address() << "\", price_per_hour: 0.02}\n"
+      << "  - {name: second, address: \"" << second.address()
+      << "\", price_per_hour: 2, power: 5W}\n";
+  const auto done = paretoctl(
+      small_sweep({"--devices", path("priced.yaml"), "--splits",
+                   "after:features.3,after:features.9", "--transport", "tcp", "--objectives",
+                   "network_bytes,cost", "--report", path("report.html"), "--json"}));
+  ASSERT_EQ(done.exit_code, 0) << done.errors;
+  const json run = json::parse(done.output);
+  EXPECT_THAT(violations(golden_schema("sweep"), run), testing::IsEmpty());
+  EXPECT_EQ(run["axes"], json({"network_bytes", "cost"}));
+  ASSERT_EQ(run["trials"].size(), 4U);
+  EXPECT_EQ(marked(run), front_by(run, "network_bytes", "cost"));
+  for (const json& trial : run["trials"]) {
+    // Both devices of a split plan are paid, a whole model's one alone.
+    double price = 0;
+    for (const json& stage : trial["stages"]) price += stage["device"] == "first" ? 0.02 : 2;
+    EXPECT_NEAR(trial["objectives"]["cost"],
+                price / 3600 * 1000 / trial["throughput"]["samples_per_s"].get<double>(), 1e-9);
+    double bytes = 0;
+    for (const json& link : trial["links"]) bytes += link["wire_bytes"].get<double>();
+    EXPECT_NEAR(trial["objectives"]["network_bytes"], bytes, 0.5);
+    const bool on_second = trial["stages"].size() == 1 && trial["stages"][0]["device"] == "second";
+    EXPECT_EQ(trial["objectives"].contains("energy"), on_second) << "of one no power is known";
+  }
+  const auto stored = [&](const std::string& objectives) {
+    return paretoctl(
+        {"front", "--store", path("results.db"), "--objectives", objectives, "--json"});
+  };
+  const json by_memory = json::parse(stored("memory,latency").output);
+  EXPECT_EQ(marked(by_memory), front_by(by_memory, "memory", "latency"));
+  EXPECT_EQ(
+      marked(json::parse(paretoctl({"front", "--store", path("results.db"), "--json"}).output)),
+      marked(run))
+      << "those that the sweep named hold, unless others are named";
+  const auto table =
+      paretoctl({"front", "--store", path("results.db"), "--objectives", "cost,throughput"});
+  EXPECT_THAT(table.output, testing::AllOf(HasSubstr("Pareto front of cost, throughput"),
+                                           HasSubstr("cost money")));
+  EXPECT_THAT(paretoctl({"export", "--store", path("results.db"), "--csv"}).output,
+              testing::AllOf(HasSubstr("objective_cost"), HasSubstr("objective_network_bytes")));
+  const auto unknown = stored("loss,latency");
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_THAT(unknown.errors, testing::AllOf(HasSubstr("--objectives"), HasSubstr("\"loss\"")));
 }
 
 TEST_F(Sweep, MeasuresEveryPlanAndMarksTheFront) {

@@ -1,6 +1,9 @@
 #include "tests/support/front_agreement.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 #include "partitioner/planning/search/point_front.h"
 
@@ -11,18 +14,19 @@ using planning::FrontPoint;
 namespace {
 
 bool same(const FrontPoint& a, const FrontPoint& b) {
-  return a.point == b.point && a.third == b.third;
+  return a.point == b.point && a.also == b.also;
 }
 
 std::string text(const FrontPoint& point) {
-  return fmt::format("{} ns at window {}, third {}", point.point.latency.count(),
-                     point.point.window, point.third);
+  return fmt::format("{} ns at window {}, also {}", point.point.latency.count(), point.point.window,
+                     fmt::join(point.also, " "));
 }
 
 __extension__ using Wide = __int128;
 
 bool as_good(const FrontPoint& a, const FrontPoint& b) {
-  return a.point.latency <= b.point.latency && a.third <= b.third &&
+  return a.point.latency <= b.point.latency &&
+         std::ranges::equal(a.also, b.also, std::ranges::less_equal{}) &&
          Wide{a.point.window} * b.point.latency.count() >=
              Wide{b.point.window} * a.point.latency.count();
 }
@@ -43,7 +47,7 @@ std::string flaw(const std::vector<FrontPoint>& front, const planning::CostInput
     const auto evaluation = planning::evaluate(inputs, here.placement);
     if (!evaluation) return evaluation.error().message;
     if (planning::at_window(*evaluation, here.point.window) != here.point ||
-        third_of(*evaluation, options.third) != here.third ||
+        also_at(*evaluation, options.also, here.point) != here.also ||
         here.point.window < options.windows.least || here.point.window > options.windows.most) {
       return fmt::format("{} is not what its placement does", text(here));
     }

@@ -81,7 +81,7 @@ DeviceCosts random_device(const RandomCosts& options, std::mt19937_64& random) {
     const int begin = up_to(options.positions - 1, random);
     device.too_large.emplace_back(begin, begin + 1 + up_to(options.positions - begin - 1, random));
   }
-  device.milliwatts = up_to(20, random);
+  device.figures = {{"power", up_to(20, random)}, {"price_per_hour", 1000 * up_to(20, random)}};
   return device;
 }
 
@@ -307,7 +307,7 @@ CostInputs model_like_costs(int devices, int positions, std::uint64_t seed, Nano
     device.overhead = Nanoseconds(50'000 + up_to(50'000, random));
     // Only lone requests wake stages.
     device.busy.emplace().compute = device.compute;
-    device.milliwatts = 1000 + up_to(9000, random);
+    device.figures = {{"power", 1000 + up_to(9000, random)}, {"price_per_hour", 50'000}};
     inputs.devices.push_back(std::move(device));
   }
   inputs.links.resize(inputs.devices.size() + 1);

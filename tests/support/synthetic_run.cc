@@ -10,6 +10,7 @@
 #include "coordinator/results/front_chance.h"
 #include "coordinator/results/quantile.h"
 #include "coordinator/results/shown_figure.h"
+#include "coordinator/statistics/objective_figures.h"
 #include "partitioner/planning/objective/objective.h"
 
 namespace pareto::test {
@@ -158,12 +159,6 @@ TrialRecord make_trial(int split, const std::string& device, const std::string& 
 }
 
 void mark_fronts(std::vector<TrialRecord>& trials) {
-  std::vector<const planning::Objective*> objectives;
-  for (const planning::Objective& objective : planning::builtin_objectives()) {
-    if (objective.name == "latency" || objective.name == "throughput") {
-      objectives.push_back(&objective);
-    }
-  }
   std::map<std::pair<std::int64_t, std::string>, std::vector<TrialRecord*>> groups;
   for (TrialRecord& trial : trials) {
     trial.on_front = false;
@@ -178,7 +173,7 @@ void mark_fronts(std::vector<TrialRecord>& trials) {
       points[i].throughput_per_s = group[i]->throughput.samples_per_s;
       group[i]->p_front = 0.04;
     }
-    for (const std::size_t i : planning::pareto_front(points, objectives)) {
+    for (const std::size_t i : planning::pareto_front(points, planning::latency_and_throughput())) {
       group[i]->on_front = true;
       group[i]->p_front = 0.9;
     }
@@ -247,6 +242,7 @@ RunRecord synthetic_run(const SyntheticOptions& options) {
                 "deploying: stage 1 on pi-2: 1.2 GiB is more than its limit of 1 GiB");
   }
   mark_fronts(run.trials);
+  statistics::fill_objectives(run);
   return run;
 }
 
@@ -350,6 +346,7 @@ RunRecord synthetic_adaptive_sweep() {
     run.trials[i].on_front = false;
     run.trials[i].p_front = i == 0 ? 0.4 : results::kLeastChance;
   }
+  statistics::fill_objectives(run);
   return run;
 }
 

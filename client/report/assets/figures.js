@@ -22,12 +22,6 @@ const makeFigures = (run) => {
   const errorOf = (trial) => (trial.output_error ? trial.output_error.max : NaN);
   const errorPower = Math.floor(Math.log10(Math.max(...measured.map(errorOf).filter((error) => error > 0 && Number.isFinite(error)), 1e-12)));
 
-  const powers = run.options.milliwatts || {};
-  /** Returns the energy that devices take while they compute; NaN unless the inventory says the power
-   *  of each. If they take turns, a request takes one of them. */
-  const energy = (trial) => trial.stages.reduce((sum, stage) => sum + (powers[stage.device] || NaN) * stage.compute_ms.p50 / 1000, 0)
-    / trial.batch / (trial.plan.replicas ? trial.stages.length : 1);
-
   const all = [
     {...milliseconds('latency', 'p50', latency), best: 'Lowest latency', interval: (trial) => trial.latency_ms.ci95, expected: (trial) => trial.predicted.expected_latency_ms},
     milliseconds('p90', 'p90', (trial) => trial.latency_ms.p90),
@@ -41,10 +35,24 @@ const makeFigures = (run) => {
       (trial) => Math.max(...trial.stages.map((stage) => stage.peak_memory_bytes)) || NaN),
     {id: 'error', name: 'Error', axis: `largest error of the output, 10^${errorPower}`, best: 'Smallest error', less: true, gain: 'less error',
       value: (trial) => errorOf(trial) / 10 ** errorPower, text: (value) => (value * 10 ** errorPower).toExponential(1)},
-    {id: 'energy', name: 'Energy', axis: 'energy of a sample, mJ', best: 'Least energy', less: true, gain: 'less energy', value: energy, text: (value) => `${figure(value)} mJ`},
   ];
+  /** Figures of this list by the names that objectives have. */
+  const OWN = {latency_p90: 'p90', latency_p99: 'p99', boundary: 'bytes'};
+  const idOf = (objective) => OWN[objective] || objective;
+  /** Makes a figure of an objective that has no row of its own above. */
+  const ofObjective = ({name, title, unit, better}) => {
+    const less = better === 'smaller';
+    const value = (trial) => (trial.objectives || {})[name] ?? NaN;
+    const row = {id: name, name: title[0].toUpperCase() + title.slice(1), best: `${less ? 'Least' : 'Most'} ${title}`, less, gain: `${less ? 'less' : 'more'} ${title}`};
+    return unit === 'B' ? inBytes({...row, axis: title}, value) : {...row, axis: `${title}, ${unit}`, value, text: (number) => `${figure(number)} ${unit}`};
+  };
+  all.push(...run.objectives.filter(({name}) => !all.some(({id}) => id === idOf(name))).map(ofObjective));
   const has = (one, trial) => Number.isFinite(one.value(trial));
   const offered = all.filter((one) => one.id === 'latency' || one.id === 'throughput'
     || new Set(measured.filter((trial) => has(one, trial)).map(one.value)).size > 1);
-  return {offered, has, byId: (id) => offered.find((one) => one.id === id)};
+  /** The figures that the run's front is of: less is better across. */
+  const axes = run.axes.map((name) => offered.find(({id}) => id === idOf(name))).filter(Boolean);
+  const x = axes.find(({less}) => less) || offered[0];
+  const y = axes.find((one) => one !== x) || offered.find(({id}) => id === (x.id === 'throughput' ? 'latency' : 'throughput'));
+  return {offered, has, usual: {x: x.id, y: y.id}, byId: (id) => offered.find((one) => one.id === id)};
 };

@@ -25,7 +25,7 @@ const plansTable = (view, page) => {
   const same = view.measured.every((trial) => figure(trial.latency_ms.measured_p50) === figure(latency(trial)) && figure(trial.throughput.measured_samples_per_s) === figure(rate(trial)));
   /** The figures on the axes have columns too. */
   const columns = () => {
-    const more = [view.x, view.y].filter(({id}) => ['p95', 'memory', 'error', 'energy'].includes(id));
+    const more = [view.x, view.y].filter(({id}) => !['latency', 'p90', 'p99', 'throughput', 'bytes'].includes(id));
     const none = view.together ? ['transport', 'rounds', 'p', 'measured'] : same ? ['measured'] : [];
     const shown = COLUMNS.filter(([id]) => !none.includes(id));
     return [...shown.slice(0, -1), ...more.map((one) => [one.id, one.name, one.value, (trial) => [one.text(one.value(trial))]]), shown.at(-1)];

@@ -50,8 +50,8 @@ const makeView = (run) => {
     zoom: among('zoom', ['all', 'front']),
     plan: address.get('plan'),
     // What stands on the axes of fronts. Across, less is better.
-    x: among('x', figures.offered.filter(({less}) => less).map(({id}) => id)),
-    y: among('y', ['throughput', ...figures.offered.map(({id}) => id)]),
+    x: among('x', [figures.usual.x, ...figures.offered.filter(({less}) => less).map(({id}) => id)]),
+    y: among('y', [figures.usual.y, ...figures.offered.map(({id}) => id)]),
     target: Number(address.get('within') ?? run.options.max_latency_ms) || null,  // ms of latency, p50; null: none
     scales: among('scales', ['own', 'one']),
     goal: among('goal', ['latency', 'throughput']),
@@ -67,7 +67,7 @@ const makeView = (run) => {
     if (conditions.length > 1) kept.set('condition', choice.condition);
     for (const name of choice.off) kept.append('without', name);
     if (choice.find) kept.set('find', choice.find);
-    for (const [key, usual] of [['only', 'all'], ['zoom', 'all'], ['x', 'latency'], ['y', 'throughput'], ['scales', 'own'], ['goal', 'latency'], ['request', 'p50'], ['error', 'latency']]) {
+    for (const [key, usual] of [['only', 'all'], ['zoom', 'all'], ['x', figures.usual.x], ['y', figures.usual.y], ['scales', 'own'], ['goal', 'latency'], ['request', 'p50'], ['error', 'latency']]) {
       if (choice[key] !== usual) kept.set(key, choice[key]);
     }
     if (choice.target !== (Number(run.options.max_latency_ms) || null)) kept.set('within', choice.target || 0);

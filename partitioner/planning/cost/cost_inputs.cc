@@ -13,7 +13,9 @@ constexpr Nanoseconds kLongestOnLink = std::chrono::hours(1);
 constexpr Nanoseconds kLongestInProcessor = std::chrono::minutes(4);
 /// In nanoseconds: longer than any, and exact as a double.
 constexpr double kNoTime = 1e15;
-constexpr std::int64_t kMostMilliwatts = 1'000'000;
+/// Of StageRate: sums over all devices of a plan stay exact.
+constexpr std::int64_t kMostPerNanosecond = 1'000'000;
+constexpr std::int64_t kMostFixed = 1'000'000'000'000;
 
 const LinkCodec& codec_of(const LinkCosts& link, int codec) {
   static const LinkCodec kNone;
@@ -144,9 +146,18 @@ Expected<> check_device(const CostInputs& inputs, const DeviceCosts& device) {
   }
   const bool negative =
       std::ranges::any_of(device.crossing_bytes, [](std::int64_t bytes) { return bytes < 0; });
-  if (negative || device.memory_limit_bytes < 0 || device.milliwatts < 0 ||
-      device.milliwatts > kMostMilliwatts) {
-    return fail(ErrorCode::kInvalidArgument, "a memory or power is out of range");
+  if (negative || device.memory_limit_bytes < 0) {
+    return fail(ErrorCode::kInvalidArgument, "a memory is out of range");
+  }
+  for (const Objective* const objective : searched_objectives()) {
+    if (objective->searched->rate == nullptr) continue;
+    const StageRate rate = objective->searched->rate(device.figures);
+    const bool in_range = rate.fixed >= 0 && rate.fixed <= kMostFixed && rate.per_nanosecond >= 0 &&
+                          rate.per_nanosecond <= kMostPerNanosecond;
+    if (!in_range) {
+      return fail(ErrorCode::kInvalidArgument, "its figures make {} out of range",
+                  objective->title);
+    }
   }
   PARETO_TRY(check_early(inputs, device));
   const bool in_order = std::ranges::all_of(device.too_large, [&](const auto& range) {
@@ -255,8 +266,8 @@ Expected<> check_link(const CostInputs& inputs, const LinkCosts& link) {
 
 int codec_count(const LinkCosts& link) { return std::max(1, static_cast<int>(link.codecs.size())); }
 
-std::int64_t codec_loss(const LinkCosts& link, int codec, int position) {
-  return codec_of(link, codec).figures_at(position).loss;
+const CodecFigures& codec_figures(const LinkCosts& link, int codec, int position) {
+  return codec_of(link, codec).figures_at(position);
 }
 
 Expected<> check(const CostInputs& inputs) {

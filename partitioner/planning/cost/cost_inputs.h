@@ -14,6 +14,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "partitioner/planning/objective/objective.h"
 
 namespace pareto::planning {
 
@@ -145,8 +146,8 @@ struct DeviceCosts : StageCosts {
   std::int64_t memory_limit_bytes = INT64_MAX;  ///< of a stage
   /// Positions between which there was no room for all: no stage holds both sides of such a pair.
   std::vector<std::pair<int, int>> too_large{};
-  std::int64_t milliwatts = 0;  ///< while it computes, sends or receives: modelled energy
-  bool may_be_first = true;     ///< a pinned first device is the only one with this
+  DeviceFigures figures{};   ///< that objectives need: its power, its price
+  bool may_be_first = true;  ///< a pinned first device is the only one with this
   bool may_be_last = true;
   /// What the device took of consecutive messages while it was busy, in the order measured; only their ratios count; empty: not known. For
   /// partitioner/planning/cost/replay.h alone: searches do not see it.
@@ -200,8 +201,8 @@ LinkTimes crossing_times(const CostInputs& inputs, int from, int to, int codec, 
                          int position);
 /// How many codecs a plan chooses from, at least 1.
 int codec_count(const LinkCosts& link);
-/// What one of them loses of the boundary of a position.
-std::int64_t codec_loss(const LinkCosts& link, int codec, int position);
+/// What one of them makes of the boundary of a position.
+const CodecFigures& codec_figures(const LinkCosts& link, int codec, int position);
 
 /// Whether its memory limit and what it was seen to have no room for leave a device a stage of the operators [begin, end).
 bool has_room(const CostInputs& inputs, const DeviceCosts& device, int begin, int end);

@@ -3,8 +3,17 @@
 #include <algorithm>
 #include <set>
 
+#include "partitioner/planning/cost/plan_values.h"
+
 namespace pareto::planning {
 namespace {
+
+/// Calls visit(place, objective) for each searched objective.
+template <typename Visit>
+void for_each_searched(Visit visit) {
+  const auto& all = searched_objectives();
+  for (std::size_t i = 0; i < all.size(); ++i) visit(i, *all[i]);
+}
 
 /// Sums and maxima of one pipeline.
 struct Totals {
@@ -14,10 +23,16 @@ struct Totals {
   Nanoseconds latency{};
   Nanoseconds bottleneck{};
   std::vector<Nanoseconds> media;
-  std::int64_t energy_picojoules = 0;
-  std::int64_t peak_memory_bytes = 0;
-  std::int64_t loss = 0;
+  Values values{};  ///< of searched_objectives()
   std::int64_t boundary_bytes = 0;
+
+  /// Adds `part(objective)` to each value of a pipeline.
+  template <typename Part>
+  void add(Part part) {
+    for_each_searched([&](std::size_t i, const Objective& objective) {
+      values[i] = combined(objective.searched->stages, values[i], part(objective));
+    });
+  }
 };
 
 Expected<> check_stage(const CostInputs& inputs, const PlacedStage& stage, int begin) {
@@ -67,7 +82,8 @@ Expected<LinkTimes> cross(const CostInputs& inputs, int from, int to, int codec,
   for (const MediumUse& use : link.media) {
     totals.media[static_cast<std::size_t>(use.medium)] += use.time(times.occupancy);
   }
-  totals.loss += codec_loss(link, codec, position);
+  const HopView hop = hop_view(inputs, link, codec, position);
+  totals.add([&](const Objective& objective) { return hop_value(objective, hop); });
   return times;
 }
 
@@ -101,9 +117,9 @@ Expected<Totals> follow(const CostInputs& inputs, const std::vector<PlacedStage>
     totals.latency += time;
     totals.bottleneck =
         std::max(totals.bottleneck, messages + device.when_busy().time(stage.begin, stage.end));
-    totals.energy_picojoules += device.milliwatts * time.count();
-    totals.peak_memory_bytes =
-        std::max(totals.peak_memory_bytes, stage_memory_bytes(device, stage.begin, stage.end));
+    totals.add([&](const Objective& objective) {
+      return stage_value(objective, device, stage.begin, stage.end, time);
+    });
     if (!last) totals.boundary_bytes += inputs.boundary(stage.end);
     arrival = departure;
     begin = stage.end;
@@ -124,9 +140,9 @@ Evaluation evaluation_of(const Totals& totals, int turn) {
   evaluation.bottleneck = turn * Nanoseconds((evaluation.bottleneck.count() + turn - 1) / turn);
   evaluation.latency = std::max(totals.latency, evaluation.bottleneck);
   evaluation.turn = turn;
-  evaluation.energy_picojoules = (totals.energy_picojoules + turn - 1) / turn;
-  evaluation.peak_memory_bytes = totals.peak_memory_bytes;
-  evaluation.loss = totals.loss;
+  for_each_searched([&](std::size_t i, const Objective& objective) {
+    evaluation.values[i] = of_replicas(objective.searched->replicas, totals.values[i], turn);
+  });
   evaluation.boundary_bytes = totals.boundary_bytes;
   return evaluation;
 }
@@ -165,9 +181,9 @@ Expected<Evaluation> evaluate(const CostInputs& inputs, const Placement& placeme
     all.latency = std::max(all.latency, one.latency);
     all.bottleneck = std::max(all.bottleneck, one.bottleneck);
     for (std::size_t m = 0; m < all.media.size(); ++m) all.media[m] += one.media[m];
-    all.energy_picojoules += one.energy_picojoules;
-    all.peak_memory_bytes = std::max(all.peak_memory_bytes, one.peak_memory_bytes);
-    all.loss = std::max(all.loss, one.loss);
+    for_each_searched([&](std::size_t i, const Objective& objective) {
+      all.values[i] = combined(objective.searched->replicas, all.values[i], one.values[i]);
+    });
   }
   if (used.empty()) return fail(ErrorCode::kInvalidArgument, "no replicas");
   return evaluation_of(all, static_cast<int>(used.size()));
@@ -175,6 +191,11 @@ Expected<Evaluation> evaluate(const CostInputs& inputs, const Placement& placeme
 
 OperatingPoint at_window(const Evaluation& evaluation, int window) {
   return {std::max(evaluation.latency, window * evaluation.bottleneck / evaluation.turn), window};
+}
+
+std::int64_t value_at(const Objective& objective, std::int64_t value, const OperatingPoint& point) {
+  const auto at_window = objective.searched->at_window;
+  return at_window == nullptr ? value : at_window(value, point.latency.count(), point.window);
 }
 
 std::vector<OperatingPoint> operating_points(const Evaluation& evaluation, WindowRange range) {
@@ -200,7 +221,7 @@ Measurement predicted_measurement(const Evaluation& evaluation, OperatingPoint p
   measurement.latency_window = point.window;
   measurement.throughput_per_s = point.throughput_per_s() * static_cast<double>(batch);
   measurement.throughput_window = point.window;
-  measurement.peak_memory_bytes = static_cast<std::uint64_t>(evaluation.peak_memory_bytes);
+  measurement.batch = batch;
   measurement.boundary_bytes = static_cast<std::uint64_t>(evaluation.boundary_bytes);
   return measurement;
 }

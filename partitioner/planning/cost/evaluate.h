@@ -45,10 +45,10 @@ struct Evaluation {
   Nanoseconds
       bottleneck{};  ///< B, at least 1 ns; of replicas: of a whole turn, whole ns for each of them
   int turn = 1;      ///< requests that are done in one B: the number of replicas
-  std::int64_t energy_picojoules = 0;  ///< modelled, of a request; of replicas their mean
-  std::int64_t peak_memory_bytes = 0;  ///< of the device that needs most
-  std::int64_t loss = 0;               ///< of a request's codecs
-  std::int64_t boundary_bytes = 0;     ///< what crosses between stages, before codecs
+  Values values{};   ///< of searched_objectives(), in their order, before SearchedFigure::at_window
+  std::int64_t boundary_bytes = 0;  ///< what crosses between stages, before codecs
+
+  std::int64_t value(const Objective& objective) const { return values[searched_place(objective)]; }
 };
 
 /// `inputs` pass check(). Fails: kInvalidArgument (no such device, operator or codec, a gap, a device used twice, an illegal position,
@@ -76,6 +76,9 @@ OperatingPoint at_window(const Evaluation& evaluation, int window);
 /// The points that all other windows of the placement are no better than in latency and throughput: those of floor(L / B) and
 /// ceil(L / B), or the nearest in range. One or two.
 std::vector<OperatingPoint> operating_points(const Evaluation& evaluation, WindowRange range);
+
+/// Returns a value of a plan at a point: what searches compare.
+std::int64_t value_at(const Objective& objective, std::int64_t value, const OperatingPoint& point);
 
 /// As a measurement of batches of `batch` samples would be: all percentiles are the predicted latency.
 Measurement predicted_measurement(const Evaluation& evaluation, OperatingPoint point,

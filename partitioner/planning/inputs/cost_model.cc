@@ -313,7 +313,7 @@ Expected<CostInputs> make_cost_inputs(const Model& model, const SplitChoice& spl
       costs.memory_limit_bytes = static_cast<std::int64_t>(device.memory_limit_bytes);
     }
     rule_out(device.profile.too_large, places_of(positions), costs);
-    costs.milliwatts = device.milliwatts;
+    costs.figures = device.figures;
     inputs.devices.push_back(std::move(costs));
   }
   inputs.links = link_costs(positions, inputs.boundary_bytes, devices.size(), transports, codecs);

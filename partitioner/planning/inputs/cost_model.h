@@ -25,7 +25,7 @@ namespace pareto::planning {
 struct DeviceFacts {
   plan::DeviceProfile profile;
   std::uint64_t memory_limit_bytes = 0;  ///< 0: none
-  std::int64_t milliwatts = 0;           ///< while it works; 0: not known
+  DeviceFigures figures{};               ///< figures that the inventory says of it
   std::string medium{};                  ///< name of its shared channel; see DeviceConfig
 };
 

@@ -15,7 +15,7 @@ Costs costs_of(const Measurement& point, const std::vector<const Objective*>& ob
   Costs costs;
   costs.reserve(objectives.size());
   for (const Objective* objective : objectives) {
-    const double value = objective->value(point);
+    const double value = objective->read(point);
     costs.push_back(objective->direction == Direction::kSmallerIsBetter ? value : -value);
   }
   return costs;

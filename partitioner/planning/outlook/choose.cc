@@ -9,38 +9,27 @@
 namespace pareto::planning {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Preference>, 3> kNames{
-    {{"balanced", Preference::kBalanced},
-     {"latency", Preference::kLatency},
-     {"throughput", Preference::kThroughput}}};
+using Kind = Preference::Kind;
 
-constexpr std::array<std::pair<std::string_view, ThirdObjective>, 4> kThirds{
-    {{"", ThirdObjective::kNone},
-     {"energy", ThirdObjective::kEnergy},
-     {"memory", ThirdObjective::kMemory},
-     {"loss", ThirdObjective::kLoss}}};
+constexpr std::array<std::pair<std::string_view, Kind>, 3> kNames{
+    {{"balanced", Kind::kBalanced},
+     {"latency", Kind::kLatency},
+     {"throughput", Kind::kThroughput}}};
 
 double latency_ms(const OperatingPoint& point) { return to_milliseconds(point.latency); }
 
 }  // namespace
 
-Expected<ThirdObjective> parse_third(std::string_view name) {
-  for (const auto& [known, third] : kThirds) {
-    if (known == name) return third;
+Expected<AlsoObjectives> parse_also(std::string_view names) {
+  return with_context(find_objectives(split_list(names), searched_objectives()), "--also");
+}
+
+Expected<Preference> parse_preference(std::string_view name, const AlsoObjectives& also) {
+  for (std::size_t i = 0; i < also.size(); ++i) {
+    if (also[i]->name == name) return Preference{Kind::kAlso, i};
   }
-  return fail(ErrorCode::kInvalidArgument, "--also {}: energy, memory or loss", name);
-}
-
-std::string_view to_string(ThirdObjective third) {
-  return std::ranges::find(kThirds, third, &std::pair<std::string_view, ThirdObjective>::second)
-      ->first;
-}
-
-Expected<Preference> parse_preference(std::string_view name, ThirdObjective third) {
-  if (third != ThirdObjective::kNone && name == to_string(third)) return Preference::kThird;
-  const auto found =
-      std::ranges::find(kNames, name, &std::pair<std::string_view, Preference>::first);
-  if (found != kNames.end()) return found->second;
+  const auto found = std::ranges::find(kNames, name, &std::pair<std::string_view, Kind>::first);
+  if (found != kNames.end()) return Preference{found->second};
   return fail(ErrorCode::kInvalidArgument,
               "--prefer {}: balanced, latency or throughput, or what --also names", name);
 }
@@ -48,14 +37,14 @@ Expected<Preference> parse_preference(std::string_view name, ThirdObjective thir
 std::optional<std::size_t> choose_plan(const std::vector<FrontPoint>& front, const Limits& limits,
                                        Preference preference, std::int64_t batch) {
   const auto cost = [&](const FrontPoint& one) {
-    switch (preference) {
-      case Preference::kLatency:
+    switch (preference.kind) {
+      case Kind::kLatency:
         return latency_ms(one.point);
-      case Preference::kThroughput:
+      case Kind::kThroughput:
         return -one.point.throughput_per_s();
-      case Preference::kThird:
-        return static_cast<double>(one.third);
-      case Preference::kBalanced:
+      case Kind::kAlso:
+        return static_cast<double>(one.also[preference.also]);
+      case Kind::kBalanced:
         break;
     }
     return latency_ms(one.point) / one.point.throughput_per_s();
@@ -71,11 +60,11 @@ std::optional<std::size_t> choose_plan(const std::vector<FrontPoint>& front, con
 
 std::optional<std::size_t> beaten_by(const std::vector<FrontPoint>& front,
                                      const OperatingPoint& point, double share,
-                                     std::int64_t third) {
+                                     const Values& also) {
   for (std::size_t i = 0; i < front.size(); ++i) {
     const double slower = latency_ms(point) / latency_ms(front[i].point);
     const double less = front[i].point.throughput_per_s() / point.throughput_per_s();
-    if (front[i].third > third) continue;
+    if (!std::ranges::equal(front[i].also, also, std::ranges::less_equal{})) continue;
     if (slower >= 1 && less >= 1 && std::max(slower, less) > 1 + share) return i;
   }
   return std::nullopt;

@@ -13,20 +13,22 @@
 namespace pareto::planning {
 
 /// The figure that is to be as good as possible among the plans that pass.
-enum class Preference {
-  kBalanced,  ///< the smallest product of latency and time between results
-  kLatency,
-  kThroughput,
-  kThird,  ///< FrontPoint::third
+struct Preference {
+  enum class Kind {
+    kBalanced,  ///< the smallest product of latency and time between results
+    kLatency,
+    kThroughput,
+    kAlso,  ///< one of FrontPoint::also
+  };
+  Kind kind = Kind::kBalanced;
+  std::size_t also = 0;  ///< its place, of kAlso
+  bool operator==(const Preference&) const = default;
 };
-/// Parses "energy", "memory", "loss"; "" is none. Fails: kInvalidArgument with the names.
-Expected<ThirdObjective> parse_third(std::string_view name);
-/// Returns the name of the objective.
-std::string_view to_string(ThirdObjective third);
-/// Parses "balanced", "latency", "throughput", and the name of `third`. Fails: kInvalidArgument
+/// Reads "energy,memory"; "" is none. Fails: kInvalidArgument with the names.
+Expected<AlsoObjectives> parse_also(std::string_view names);
+/// Reads "balanced", "latency", "throughput", or the name of one of `also`. Fails: kInvalidArgument
 /// with the names.
-Expected<Preference> parse_preference(std::string_view name,
-                                      ThirdObjective third = ThirdObjective::kNone);
+Expected<Preference> parse_preference(std::string_view name, const AlsoObjectives& also = {});
 
 struct Limits {
   double latency_ms = std::numeric_limits<double>::infinity();  ///< at most this latency
@@ -39,10 +41,10 @@ std::optional<std::size_t> choose_plan(const std::vector<FrontPoint>& front, con
                                        Preference preference, std::int64_t batch);
 
 /// Returns the place of the first plan of the front that beats a point: no slower, no less
-/// throughput, no more of the third objective, and better in latency or throughput by more than
+/// throughput, no more of any other objective, and better in latency or throughput by more than
 /// `share` of it; no value if the point lies on the front, or that near to it.
 std::optional<std::size_t> beaten_by(const std::vector<FrontPoint>& front,
                                      const OperatingPoint& point, double share = 0,
-                                     std::int64_t third = 0);
+                                     const Values& also = {});
 
 }  // namespace pareto::planning

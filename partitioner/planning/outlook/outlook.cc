@@ -54,7 +54,7 @@ std::vector<Candidate> candidates(const CutSpace& space, const CostInputs& input
     Candidate candidate{space.plan_of(placement, inputs), *evaluation, {}};
     for (const auto& point : operating_points(*evaluation, {})) {
       candidate.points.push_back(
-          {point, beaten_by(front, point, 0, third_of(*evaluation, wish.third))});
+          {point, beaten_by(front, point, 0, also_at(*evaluation, wish.also, point))});
     }
     found.push_back(std::move(candidate));
   }
@@ -66,7 +66,7 @@ std::vector<Candidate> candidates(const CutSpace& space, const CostInputs& input
 Expected<Outlook> look_ahead(const CutSpace& space, const CostInputs& inputs,
                              const OutlookWish& wish, std::string condition) {
   SearchOptions options;
-  options.third = wish.third;
+  options.also = wish.also;
   options.replicas = wish.replicas;
   PARETO_ASSIGN(const auto front, wish.search->search(inputs, options));
   Outlook outlook;

@@ -56,9 +56,9 @@ struct Outlook {
 
 struct OutlookWish {
   const SearchStrategy* search = nullptr;
-  ThirdObjective third = ThirdObjective::kNone;
+  AlsoObjectives also{};  ///< next to latency and throughput
   Limits limits;
-  Preference preference = Preference::kBalanced;
+  Preference preference{};
   std::int64_t batch = 1;
   /// Besides the plans of one device, which are candidates always: those of two in either order by
   /// every way between them; the source's and the sink's links by that of the shortest time.

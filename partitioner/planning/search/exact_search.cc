@@ -14,10 +14,10 @@ class ExactSearch final : public SearchStrategy {
   Expected<std::vector<FrontPoint>> search(const CostInputs& inputs,
                                            const SearchOptions& options) const override {
     PARETO_TRY(check_search(inputs, options));
-    if (options.third != ThirdObjective::kNone || media_roles(inputs).any()) {
+    if (!options.also.empty() || media_roles(inputs).any()) {
       return label_search()->search(inputs, options);
     }
-    PointFront front(options.windows);
+    PointFront front(options.windows, options.also);
     std::vector<Placement> witnesses;
     PARETO_TRY(threshold_search(inputs, options.windows, front, witnesses));
     add_lone_devices(inputs, options, front, witnesses);

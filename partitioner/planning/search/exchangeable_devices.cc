@@ -24,7 +24,7 @@ bool alike(const DeviceCosts& a, const DeviceCosts& b) {
          a.weight_bytes == b.weight_bytes && a.shared_weights == b.shared_weights &&
          a.crossing_bytes == b.crossing_bytes && a.early == b.early &&
          a.memory_limit_bytes == b.memory_limit_bytes && a.too_large == b.too_large &&
-         a.milliwatts == b.milliwatts && a.may_be_first == b.may_be_first &&
+         a.figures == b.figures && a.may_be_first == b.may_be_first &&
          a.may_be_last == b.may_be_last;
 }
 

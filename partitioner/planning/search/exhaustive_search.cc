@@ -19,7 +19,7 @@ class Enumeration {
   Enumeration(const CostInputs& inputs, const SearchOptions& options)
       : inputs_(inputs),
         options_(options),
-        front_(options.windows),
+        front_(options.windows, options.also),
         used_(inputs.devices.size(), false),
         media_(static_cast<std::size_t>(inputs.media), 0) {}
 
@@ -33,8 +33,28 @@ class Enumeration {
   struct Sums {
     std::int64_t latency = 0;
     std::int64_t bottleneck = 1;
-    std::int64_t third = 0;
+    Values also{};
   };
+
+  /// Adds a part of a pipeline to each value. It is written again here, and not taken from
+  /// plan_values.h, because other searches are judged by this one.
+  template <typename Part>
+  void add_to(Values& values, Part part) const {
+    for (std::size_t i = 0; i < options_.also.size(); ++i) {
+      const SearchedFigure& figure = *options_.also[i]->searched;
+      const std::int64_t more = part(figure);
+      values[i] = figure.stages == Combine::kSum ? values[i] + more : std::max(values[i], more);
+    }
+  }
+  void add_stage(Values& values, const DeviceCosts& device, std::int64_t time,
+                 std::int64_t memory) const {
+    add_to(values, [&](const SearchedFigure& figure) -> std::int64_t {
+      if (figure.of_stage != nullptr) return figure.of_stage({memory});
+      if (figure.rate == nullptr) return 0;
+      const StageRate rate = figure.rate(device.figures);
+      return rate.fixed + rate.per_nanosecond * time;
+    });
+  }
 
   /// Sends position `begin` from a device (or the source) to every other that is free.
   void begin_stage(int from, const Sums& sums, int begin) {
@@ -68,8 +88,7 @@ class Enumeration {
       const std::int64_t time = receive + computed + send;
       there.latency += time;
       there.bottleneck = std::max(there.bottleneck, receive + busy + send);
-      if (options_.third == ThirdObjective::kEnergy) there.third += costs.milliwatts * time;
-      if (options_.third == ThirdObjective::kMemory) there.third = std::max(there.third, memory);
+      add_stage(there.also, costs, time, memory);
       return there;
     };
     if (last) {
@@ -123,7 +142,12 @@ class Enumeration {
     const std::int64_t occupancy = times.occupancy.count();
     sums.latency += occupancy + times.delay.count();
     sums.bottleneck = std::max(sums.bottleneck, occupancy);
-    if (options_.third == ThirdObjective::kLoss) sums.third += codec_loss(link, codec, position);
+    const CodecFigures& codec_does = codec_figures(link, codec, position);
+    const auto boundary = static_cast<double>(inputs_.boundary(position));
+    const HopView hop{std::llround(boundary * codec_does.bytes_factor), codec_does.loss};
+    add_to(sums.also, [&](const SearchedFigure& figure) -> std::int64_t {
+      return figure.of_hop == nullptr ? 0 : figure.of_hop(hop);
+    });
     const auto load_media = [&](int sign) {
       for (const MediumUse& use : link.media) {
         media_[static_cast<std::size_t>(use.medium)] += sign * use.time(times.occupancy).count();
@@ -156,16 +180,15 @@ class Enumeration {
         one.latency += time;
         one.bottleneck =
             std::max(one.bottleneck, messages + costs.when_busy().time(0, end).count());
-        if (options_.third == ThirdObjective::kEnergy) one.third = costs.milliwatts * time;
-        if (options_.third == ThirdObjective::kMemory) {
-          one.third = stage_memory_bytes(costs, 0, end);
-        }
+        add_stage(one.also, costs, time, stage_memory_bytes(costs, 0, end));
         crossing(device, inputs_.coordinator(), codec, end, times, one, [&](const Sums& all) {
-          const bool adds = options_.third == ThirdObjective::kEnergy;
-          add_replicas(
-              device + 1,
-              {std::max(sums.latency, all.latency), std::max(sums.bottleneck, all.bottleneck),
-               adds ? sums.third + all.third : std::max(sums.third, all.third)});
+          Sums turn{std::max(sums.latency, all.latency), std::max(sums.bottleneck, all.bottleneck),
+                    sums.also};
+          for (std::size_t i = 0; i < options_.also.size(); ++i) {
+            const bool adds = options_.also[i]->searched->replicas != Combine::kMaximum;
+            turn.also[i] = adds ? sums.also[i] + all.also[i] : std::max(sums.also[i], all.also[i]);
+          }
+          add_replicas(device + 1, turn);
         });
       });
     });
@@ -175,8 +198,9 @@ class Enumeration {
   void complete_turn(Sums sums) {
     const auto devices = static_cast<std::int64_t>(placement_.stages.size());
     if (devices < 2) return;  // a lone device is a pipeline
-    if (options_.third == ThirdObjective::kEnergy) {
-      sums.third = (sums.third + devices - 1) / devices;
+    for (std::size_t i = 0; i < options_.also.size(); ++i) {
+      if (options_.also[i]->searched->replicas != Combine::kMean) continue;
+      sums.also[i] = (sums.also[i] + devices - 1) / devices;
     }
     Criteria criteria = criteria_of(sums);
     if (const std::int64_t more = criteria.bottleneck % devices; more > 0) {
@@ -188,7 +212,7 @@ class Enumeration {
                           .turn = static_cast<int>(devices)};
     bool kept = false;
     for (const OperatingPoint& point : operating_points(turn, options_.windows)) {
-      kept = front_.add(point, criteria.third, witnesses_.size()) || kept;
+      kept = front_.add(point, criteria.also, witnesses_.size()) || kept;
     }
     if (!kept) return;
     witnesses_.push_back(placement_);
@@ -197,7 +221,7 @@ class Enumeration {
 
   /// Returns the criteria of a placement that is whole.
   Criteria criteria_of(const Sums& sums) const {
-    Criteria criteria{sums.latency, sums.bottleneck, sums.third};
+    Criteria criteria{sums.latency, sums.bottleneck, sums.also};
     for (const std::int64_t load : media_)
       criteria.bottleneck = std::max(criteria.bottleneck, load);
     criteria.latency = std::max(criteria.latency, criteria.bottleneck);

@@ -16,7 +16,7 @@ std::int64_t rounded_down(double sum) {
   return static_cast<std::int64_t>(std::floor(sum - std::abs(sum) * 1e-9));
 }
 
-LabelBounds::LabelBounds(const SearchTables& tables, ThirdObjective third) {
+LabelBounds::LabelBounds(const SearchTables& tables, const AlsoObjectives& also) {
   std::int64_t longest = 0;
   for (const Hop& hop : tables.hops) longest = std::max(longest, std::ranges::max(hop.occupancy));
   for (const Port& exit : tables.exits) longest = std::max(longest, std::ranges::max(exit.busy));
@@ -35,12 +35,13 @@ LabelBounds::LabelBounds(const SearchTables& tables, ThirdObjective third) {
     cap = static_cast<std::int64_t>(below * kDescent);
   }
   if (rungs_.empty()) return;
-  if (third != ThirdObjective::kEnergy && third != ThirdObjective::kLoss) return;
-  third_ = std::make_unique<LatencyToGo>(tables, third == ThirdObjective::kEnergy
-                                                     ? LatencyToGo::Quantity::kEnergy
-                                                     : LatencyToGo::Quantity::kLoss);
-  third_->solve(kUncapped);
-  third_->end_solving();
+  for (std::size_t i = 0; i < also.size(); ++i) {
+    if (also[i]->searched->stages != Combine::kSum) continue;
+    auto sum = std::make_unique<LatencyToGo>(tables, i);
+    sum->solve(kUncapped);
+    sum->end_solving();
+    sums_.emplace_back(i, std::move(sum));
+  }
 }
 
 }  // namespace pareto::planning

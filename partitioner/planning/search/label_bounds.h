@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "partitioner/planning/search/latency_to_go.h"
@@ -18,14 +19,14 @@ inline constexpr std::size_t kMostRungs = 8;
 
 /// Latency-to-go under a ladder of caps. A plan's bottleneck lies between two rungs: it is above
 /// the lower one, and its latency to go is at least that under the upper one. If each such pair is
-/// covered, so is the plan. The third objective has a bound of its own.
+/// covered, so is the plan. Other objectives that are sums have bounds of their own.
 ///
 /// Threads: one.
 class LabelBounds {
  public:
-  /// `tables` outlives it. Takes as many programs as there are rungs, and one for the third
-  /// objective.
-  LabelBounds(const SearchTables& tables, ThirdObjective third);
+  /// `tables` and `also` outlive it. Takes as many programs as there are rungs, and one for
+  /// each other objective.
+  LabelBounds(const SearchTables& tables, const AlsoObjectives& also);
 
   /// Whether there is any plan at all.
   bool feasible() const { return !rungs_.empty(); }
@@ -54,7 +55,8 @@ class LabelBounds {
   bool hopeless(const PointFront& front, const Criteria& so_far, ToGo to_go) const;
 
   std::vector<Rung> rungs_;  ///< rungs from no cap down
-  std::unique_ptr<LatencyToGo> third_;
+  /// What is still to come of each objective that is a sum, by its place.
+  std::vector<std::pair<std::size_t, std::unique_ptr<LatencyToGo>>> sums_;
 };
 
 /// Rounded down by more than doubles may be off.
@@ -63,10 +65,10 @@ std::int64_t rounded_down(double sum);
 template <typename ToGo>
 bool LabelBounds::hopeless(const PointFront& front, const Criteria& so_far, ToGo to_go) const {
   Criteria best = so_far;
-  if (third_ != nullptr) {
-    const double third = to_go(*third_);
-    if (third > 1e300) return true;
-    best.third += rounded_down(third);
+  for (const auto& [place, sum] : sums_) {
+    const double value = to_go(*sum);
+    if (value > 1e300) return true;
+    best.also[place] += rounded_down(value);
   }
   for (const Rung& rung : rungs_) {
     if (rung.cap < so_far.bottleneck) return true;

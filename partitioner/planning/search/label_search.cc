@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "partitioner/planning/cost/plan_values.h"
 #include "partitioner/planning/search/label_bounds.h"
 #include "partitioner/planning/search/labels.h"
 #include "partitioner/planning/search/media_roles.h"
@@ -23,15 +24,16 @@ namespace {
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
-/// The most shared channels of which each is a criterion.
+/// The most shared channels, and the most other objectives: each is a criterion.
 constexpr int kMostSharedMedia = 4;
-/// Latency, bottleneck, a third objective, the medium that a device has alone, and those.
-constexpr int kMostCriteria = 4 + kMostSharedMedia;
+constexpr int kMostAlso = 5;
+/// Latency, bottleneck, other objectives, the medium that a device has alone, and those.
+constexpr int kMostCriteria = 3 + kMostAlso + kMostSharedMedia;
 
 /// The places of a label's costs, behind latency and bottleneck.
 struct Layout {
-  Layout(ThirdObjective third, const MediaRoles& media)
-      : own_medium(third == ThirdObjective::kNone ? 2 : 3),
+  Layout(const AlsoObjectives& also, const MediaRoles& media)
+      : own_medium(2 + static_cast<int>(also.size())),
         first_medium(own_medium + (media.any_own ? 1 : 0)),
         criteria(first_medium + media.of_several) {}
 
@@ -47,12 +49,12 @@ class LabelGrid {
   LabelGrid(const CostInputs& inputs, const SearchOptions& options, const Layout& layout, int step,
             PointFront& front, std::vector<Placement>& witnesses)
       : inputs_(inputs),
-        third_(options.third),
+        also_(options.also),
         layout_(layout),
         front_(front),
         witnesses_(witnesses),
-        tables_(make_tables(inputs, step)),
-        bounds_(tables_, options.third),
+        tables_(make_tables(inputs, options.also, step)),
+        bounds_(tables_, options.also),
         row_(tables_.positions.size()) {}
 
   /// Fails: kExhausted. `comparisons`: that are left; what it needs is taken away.
@@ -68,7 +70,7 @@ class LabelGrid {
         return fail(ErrorCode::kExhausted,
                     "to search plans of {} devices with {} places to cut, too many beginnings of "
                     "plans have to be compared: leave devices out, or names under `medium`, cut "
-                    "the model at fewer places, or look at two objectives",
+                    "the model at fewer places, or look at fewer objectives",
                     inputs_.devices.size(), inputs_.positions() - 1);
       }
     }
@@ -87,8 +89,11 @@ class LabelGrid {
   using Arrivals = std::vector<std::vector<Label<D>>>;
 
   Criteria criteria_of(const Label<D>& label) const {
-    return {label.costs[0], std::max<std::int64_t>(label.costs[1], 1),
-            third_ == ThirdObjective::kNone ? 0 : label.costs[D > 2 ? 2 : 1]};
+    Criteria criteria{label.costs[0], std::max<std::int64_t>(label.costs[1], 1)};
+    if constexpr (D > 2) {
+      for (std::size_t i = 0; i < also_.size(); ++i) criteria.also[i] = label.costs[2 + i];
+    }
+    return criteria;
   }
 
   /// Lets everything that has arrived at a kind's entries run stages of it, and leave.
@@ -140,16 +145,22 @@ class LabelGrid {
     const Port& after = tables_.exits[at(exit)];
     const auto run_stage = [&](int begin) {
       if (arrived[at(begin)].empty()) return;
-      const std::int64_t memory =
-          third_ == ThirdObjective::kMemory ? memory_of(kind, begin, end) : 0;
       const std::int64_t time = before.alone[at(begin)] + after.alone[at(end)];
       const std::int64_t busy = before.busy[at(begin)] + after.busy[at(end)];
+      Values values{};
+      for (std::size_t i = 0; i < also_.size(); ++i) {
+        values[i] = stage_value(*also_[i], inputs_.devices[at(kind.devices.front())],
+                                tables_.positions[at(begin)], tables_.positions[at(end)],
+                                Nanoseconds(time));
+      }
       for (Label<D> label : arrived[at(begin)]) {
         label.costs[0] += time;
         label.costs[1] = std::max(label.costs[1], busy);
         if constexpr (D > 2) {
-          if (third_ == ThirdObjective::kEnergy) label.costs[2] += kind.milliwatts * time;
-          if (third_ == ThirdObjective::kMemory) label.costs[2] = std::max(label.costs[2], memory);
+          for (std::size_t i = 0; i < also_.size(); ++i) {
+            label.costs[2 + i] =
+                combined(also_[i]->searched->stages, label.costs[2 + i], values[i]);
+          }
         }
         leaving.push_back(label);
       }
@@ -161,11 +172,6 @@ class LabelGrid {
     for (int begin = end - 1; begin >= 0; --begin) {
       if (!tables_.is_all(begin, end)) run_stage(begin);
     }
-  }
-
-  std::int64_t memory_of(const Kind& kind, int begin, int end) const {
-    return stage_memory_bytes(inputs_.devices[at(kind.devices.front())],
-                              tables_.positions[at(begin)], tables_.positions[at(end)]);
   }
 
   void leave(const Label<D>& label, std::size_t usage, const Kind& kind, int exit, int end) {
@@ -185,7 +191,10 @@ class LabelGrid {
     label.costs[0] += occupancy + delay[at(position)];
     label.costs[1] = std::max(label.costs[1], occupancy);
     if constexpr (D > 2) {
-      if (third_ == ThirdObjective::kLoss) label.costs[2] += hop.loss[at(position)];
+      for (std::size_t i = 0; i < also_.size(); ++i) {
+        label.costs[2 + i] =
+            combined(also_[i]->searched->stages, label.costs[2 + i], hop.values[i][at(position)]);
+      }
       load_media(hop, position, label);
     }
     if (hop.to < 0) {
@@ -242,7 +251,7 @@ class LabelGrid {
   }
 
   const CostInputs& inputs_;
-  ThirdObjective third_;
+  const AlsoObjectives& also_;
   const Layout layout_;
   PointFront& front_;
   std::vector<Placement>& witnesses_;
@@ -260,9 +269,9 @@ Expected<> search_grids(const CostInputs& inputs, const SearchOptions& options,
                         const Layout& layout, PointFront& front,
                         std::vector<Placement>& witnesses) {
   // A number of each program, and the labels that have arrived.
-  constexpr std::size_t kCellBytes =
-      (kMostRungs + 1) * sizeof(double) + sizeof(std::vector<Label<D>>);
-  PARETO_TRY(check_size(make_tables(inputs, 1), kCellBytes));
+  const std::size_t cell_bytes =
+      (kMostRungs + options.also.size()) * sizeof(double) + sizeof(std::vector<Label<D>>);
+  PARETO_TRY(check_size(make_tables(inputs, options.also, 1), cell_bytes));
   std::int64_t comparisons = options.comparisons;
   for (const int step : {16, 4, 1}) {
     // On a few positions a coarse grid is no help.
@@ -299,11 +308,17 @@ class LabelSearch final : public SearchStrategy {
                   "are searched with {} at most: leave devices out, or names",
                   inputs.devices.size(), media.of_several, kMostSharedMedia);
     }
-    PointFront front(options.windows);
+    if (options.also.size() > static_cast<std::size_t>(kMostAlso)) {
+      return fail(ErrorCode::kExhausted,
+                  "plans are searched by {} objectives at most next to latency and throughput: "
+                  "name fewer",
+                  kMostAlso);
+    }
+    PointFront front(options.windows, options.also);
     std::vector<Placement> witnesses;
     add_lone_devices(inputs, options, front, witnesses);
     PARETO_TRY(add_replicas(inputs, options, front, witnesses));
-    PARETO_TRY(search_grids_of<2>(inputs, options, Layout(options.third, media), front, witnesses));
+    PARETO_TRY(search_grids_of<2>(inputs, options, Layout(options.also, media), front, witnesses));
     return with_placements(front, witnesses, inputs, options);
   }
 };

@@ -14,27 +14,31 @@ double* row_of(std::vector<double>& table, std::size_t row, std::size_t width) {
   return table.data() + row * width;
 }
 
-std::vector<double> scaled(const Times& times, double factor) {
+/// Returns fixed + per_nanosecond × time for each time.
+std::vector<double> scaled(const Times& times, double per_nanosecond, double fixed) {
   std::vector<double> result;
-  for (const std::int64_t time : times) result.push_back(static_cast<double>(time) * factor);
+  for (const std::int64_t time : times) {
+    result.push_back(fixed + static_cast<double>(time) * per_nanosecond);
+  }
   return result;
 }
 
 }  // namespace
 
-LatencyToGo::LatencyToGo(const SearchTables& tables, Quantity quantity)
+LatencyToGo::LatencyToGo(const SearchTables& tables, std::optional<std::size_t> also)
     : tables_(tables), row_(tables.positions.size()), order_(tables.ascending_usages()) {
   std::ranges::reverse(order_);
   for (const Kind& kind : tables.kinds) is_chain_ = is_chain_ && kind.ends.empty();
-  const auto weight = [quantity](const Kind& kind) {
-    if (quantity == Quantity::kLatency) return 1.0;
-    return quantity == Quantity::kEnergy ? static_cast<double>(kind.milliwatts) : 0.0;
+  const auto rate = [&](int kind) {
+    return also ? tables.kinds[at(kind)].rates[*also] : StageRate{0, 1};
   };
   for (const Port& entry : tables.entries) {
-    before_.push_back(scaled(entry.alone, weight(tables.kinds[at(entry.kind)])));
+    const StageRate of = rate(entry.kind);
+    before_.push_back(
+        scaled(entry.alone, static_cast<double>(of.per_nanosecond), static_cast<double>(of.fixed)));
   }
   for (const Port& exit : tables.exits) {
-    after_.push_back(scaled(exit.alone, weight(tables.kinds[at(exit.kind)])));
+    after_.push_back(scaled(exit.alone, static_cast<double>(rate(exit.kind).per_nanosecond), 0));
     Times& least = least_after_.emplace_back(exit.busy);
     for (std::size_t i = row_ - 1; i-- > 0;) least[i] = std::min(least[i], least[i + 1]);
     Times& greatest = greatest_after_.emplace_back(exit.busy);
@@ -45,9 +49,7 @@ LatencyToGo::LatencyToGo(const SearchTables& tables, Quantity quantity)
       std::vector<double>& row = hop_uncapped_[first].emplace_back(row_, 0.0);
       const Times& delay = first == 1 ? hop.first_delay : hop.delay;
       for (std::size_t i = 0; i < row_; ++i) {
-        if (quantity == Quantity::kLatency)
-          row[i] = static_cast<double>(hop.occupancy[i] + delay[i]);
-        if (quantity == Quantity::kLoss) row[i] = static_cast<double>(hop.loss[i]);
+        row[i] = static_cast<double>(also ? hop.values[*also][i] : hop.occupancy[i] + delay[i]);
       }
     }
   }

@@ -37,13 +37,9 @@ namespace pareto::planning {
 /// Threads: one.
 class LatencyToGo {
  public:
-  enum class Quantity {
-    kLatency,
-    kEnergy,  ///< energy is summed up instead, under the same cap: picojoules, not quite exact
-    kLoss,
-  };
-  /// `tables` outlives it.
-  explicit LatencyToGo(const SearchTables& tables, Quantity quantity = Quantity::kLatency);
+  /// `tables` outlives it. `also`: the objective, of those searched by, whose value is summed up in
+  /// place of latency, under the same cap; not quite exactly.
+  explicit LatencyToGo(const SearchTables& tables, std::optional<std::size_t> also = std::nullopt);
 
   /// Fills both tables. The least sum over all plans under the cap, none if there are none.
   std::optional<std::int64_t> solve(std::int64_t cap);

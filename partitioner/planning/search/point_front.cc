@@ -14,19 +14,33 @@ bool as_fast(const PointFront::Entry& a, const PointFront::Entry& b) {
   return Wide{a.window} * b.latency >= Wide{b.window} * a.latency;
 }
 
-bool as_good(const PointFront::Entry& a, const PointFront::Entry& b) {
-  return a.latency <= b.latency && a.third <= b.third && as_fast(a, b);
-}
-
 /// Whether a point stands before another in the result. What is as good as a point never stands
 /// behind it, unless they are equal.
 bool stands_before(const PointFront::Entry& a, const PointFront::Entry& b) {
   if (a.latency != b.latency) return a.latency < b.latency;
   if (a.window != b.window) return a.window > b.window;
-  return a.third < b.third;
+  return a.also < b.also;
 }
 
 }  // namespace
+
+bool PointFront::as_good(const Entry& a, const Entry& b) const {
+  if (a.latency > b.latency) return false;
+  for (std::size_t i = 0; i < also_.size(); ++i) {
+    if (a.also[i] > b.also[i]) return false;
+  }
+  return as_fast(a, b);
+}
+
+PointFront::Entry PointFront::entry_at(std::int64_t latency, std::int64_t window,
+                                       const Values& also, std::size_t witness) const {
+  Entry entry{latency, window, also, witness};
+  const OperatingPoint point{Nanoseconds(latency), static_cast<int>(window)};
+  for (std::size_t i = 0; i < also_.size(); ++i) {
+    entry.also[i] = value_at(*also_[i], also[i], point);
+  }
+  return entry;
+}
 
 bool PointFront::covers_point(const Entry& point) const {
   // From the end: points a little faster than this one are likely to be as good in throughput too.
@@ -42,7 +56,7 @@ bool PointFront::covers_point(const Entry& point) const {
 bool PointFront::covers(const Criteria& criteria) const {
   for (const std::int64_t window : windows_of(criteria)) {
     const std::int64_t response = std::max(criteria.latency, window * criteria.bottleneck);
-    if (!covers_point({response, window, criteria.third, 0})) return false;
+    if (!covers_point(entry_at(response, window, criteria.also, 0))) return false;
   }
   return true;
 }
@@ -61,31 +75,32 @@ bool PointFront::add_point(const Entry& point) {
   return true;
 }
 
-bool PointFront::add(OperatingPoint point, std::int64_t third, std::size_t witness) {
-  return add_point({point.latency.count(), point.window, third, witness});
+bool PointFront::add(OperatingPoint point, const Values& also, std::size_t witness) {
+  return add_point(entry_at(point.latency.count(), point.window, also, witness));
 }
 
 bool PointFront::add(const Criteria& criteria, std::size_t witness) {
   bool kept = false;
   for (const std::int64_t window : windows_of(criteria)) {
     const std::int64_t response = std::max(criteria.latency, window * criteria.bottleneck);
-    kept = add_point({response, window, criteria.third, witness}) || kept;
+    kept = add_point(entry_at(response, window, criteria.also, witness)) || kept;
   }
   return kept;
 }
 
-std::int64_t third_of(const Evaluation& evaluation, ThirdObjective third) {
-  switch (third) {
-    case ThirdObjective::kNone:
-      return 0;
-    case ThirdObjective::kEnergy:
-      return evaluation.energy_picojoules;
-    case ThirdObjective::kMemory:
-      return evaluation.peak_memory_bytes;
-    case ThirdObjective::kLoss:
-      return evaluation.loss;
+Values also_of(const Evaluation& evaluation, const AlsoObjectives& also) {
+  Values values{};
+  for (std::size_t i = 0; i < also.size(); ++i) values[i] = evaluation.value(*also[i]);
+  return values;
+}
+
+Values also_at(const Evaluation& evaluation, const AlsoObjectives& also,
+               const OperatingPoint& point) {
+  Values values{};
+  for (std::size_t i = 0; i < also.size(); ++i) {
+    values[i] = value_at(*also[i], evaluation.value(*also[i]), point);
   }
-  return 0;
+  return values;
 }
 
 Expected<std::vector<FrontPoint>> with_placements(const PointFront& front,
@@ -98,12 +113,12 @@ Expected<std::vector<FrontPoint>> with_placements(const PointFront& front,
     PARETO_ASSIGN(const Evaluation evaluation, evaluate(inputs, placement));
     const int window = static_cast<int>(entry.window);
     const OperatingPoint point = at_window(evaluation, window);
-    if (point.latency.count() != entry.latency ||
-        third_of(evaluation, options.third) != entry.third) {
+    const Values also = also_at(evaluation, options.also, point);
+    if (point.latency.count() != entry.latency || also != entry.also) {
       return fail(ErrorCode::kInternal, "a placement found at {} ns takes {} ns", entry.latency,
                   point.latency.count());
     }
-    points.push_back({point, entry.third, placement, evaluation});
+    points.push_back({point, also, placement, evaluation});
   }
   return points;
 }
@@ -114,6 +129,14 @@ Expected<> check_search(const CostInputs& inputs, const SearchOptions& options) 
   if (windows.least < 1 || windows.most < windows.least || windows.most > kLargestSearchedWindow) {
     return fail(ErrorCode::kInvalidArgument, "windows from {} to {}", windows.least, windows.most);
   }
+  for (std::size_t i = 0; i < options.also.size(); ++i) {
+    const Objective* const one = options.also[i];
+    const auto earlier = options.also.begin() + static_cast<std::ptrdiff_t>(i);
+    if (!one->searched || std::find(options.also.begin(), earlier, one) != earlier) {
+      return fail(ErrorCode::kInvalidArgument, "plans are not searched by {}, or it stands twice",
+                  one->name);
+    }
+  }
   return {};
 }
 
@@ -121,9 +144,10 @@ void add_placement(const CostInputs& inputs, const SearchOptions& options, Place
                    PointFront& front, std::vector<Placement>& witnesses) {
   const auto evaluation = evaluate(inputs, placement);
   if (!evaluation) return;
+  const Values also = also_of(*evaluation, options.also);
   bool kept = false;
   for (const OperatingPoint& point : operating_points(*evaluation, options.windows)) {
-    kept = front.add(point, third_of(*evaluation, options.third), witnesses.size()) || kept;
+    kept = front.add(point, also, witnesses.size()) || kept;
   }
   if (kept) witnesses.push_back(std::move(placement));
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
@@ -12,34 +13,35 @@
 
 namespace pareto::planning {
 
-/// The criteria that decide whether a placement is worth keeping, in nanoseconds; smaller is better
-/// in all three.
+/// The criteria that decide whether a placement is worth keeping; smaller is better in all.
 struct Criteria {
   std::int64_t latency = 0;     ///< L
   std::int64_t bottleneck = 1;  ///< B, 1 <= B <= L
-  std::int64_t third = 0;
+  Values also{};                ///< values of the plan, in the order of SearchOptions::also
 };
 
 /// Threads: one.
 class PointFront {
  public:
-  explicit PointFront(WindowRange windows) : windows_(windows) {}
+  explicit PointFront(WindowRange windows, AlsoObjectives also = {})
+      : windows_(windows), also_(std::move(also)) {}
 
   struct Entry {
     std::int64_t latency;  ///< latency of the point, not only of the placement
     std::int64_t window;
-    std::int64_t third;
+    Values also;          ///< values at the point
     std::size_t witness;  ///< witness as given to add()
   };
 
   /// Whether some point so far is at least as good in everything as each that a placement with
   /// these criteria could have. What has no smaller criteria than covered ones is covered as well:
-  /// more latency, bottleneck or third never make a better point.
+  /// more of any never makes a better point.
   bool covers(const Criteria& criteria) const;
   /// Adds the points of a placement, if they are good for something: then its witness is kept.
   /// Points that they beat go.
   bool add(const Criteria& criteria, std::size_t witness);
-  bool add(OperatingPoint point, std::int64_t third, std::size_t witness);
+  /// `also`: values of the plan.
+  bool add(OperatingPoint point, const Values& also, std::size_t witness);
 
   /// Returns the entries by ascending latency, then descending throughput.
   const std::vector<Entry>& entries() const { return entries_; }
@@ -47,15 +49,23 @@ class PointFront {
  private:
   /// Returns the windows of operating_points(), perhaps twice the same.
   std::array<std::int64_t, 2> windows_of(const Criteria& criteria) const;
+  Entry entry_at(std::int64_t latency, std::int64_t window, const Values& also,
+                 std::size_t witness) const;
+  /// Returns whether a is nowhere worse than b.
+  bool as_good(const Entry& a, const Entry& b) const;
   bool covers_point(const Entry& point) const;
   bool add_point(const Entry& point);
 
   WindowRange windows_;
+  AlsoObjectives also_;
   std::vector<Entry> entries_;
 };
 
-/// Returns the figure that an option names.
-std::int64_t third_of(const Evaluation& evaluation, ThirdObjective third);
+/// Returns the values of a plan in the order of `also`.
+Values also_of(const Evaluation& evaluation, const AlsoObjectives& also);
+/// Returns the values of a plan at a point, in the order of `also`.
+Values also_at(const Evaluation& evaluation, const AlsoObjectives& also,
+               const OperatingPoint& point);
 
 /// Evaluates witnesses: entries become the result of a search. Fails: kInternal (a witness that is
 /// not what its entry says).

@@ -5,17 +5,21 @@
 #include <cstdint>
 #include <utility>
 
+#include "partitioner/planning/cost/plan_values.h"
 #include "partitioner/planning/search/media_roles.h"
 
 namespace pareto::planning {
 namespace {
 
 constexpr std::size_t kMostTurns = 1U << 12;
+/// Where other objectives stand among a turn's costs.
+constexpr std::size_t kAlso = 2;
 
 /// A turn: devices that take requests in turns, and what they are judged by. Among turns of as many
 /// devices, those with smaller costs are better with any others that join them.
 struct Turn {
-  std::vector<std::int64_t> costs;  ///< latency, bottleneck, third, loads of several devices' media
+  std::vector<std::int64_t>
+      costs;  ///< latency, bottleneck, other objectives, loads of several devices' media
   Placement placement;
 };
 
@@ -33,12 +37,12 @@ void keep(Turn turn, std::vector<Turn>& turns) {
   turns.push_back(std::move(turn));
 }
 
-Turn joined(const Turn& turn, const Turn& one, ThirdObjective third) {
-  const std::size_t first_sum = third == ThirdObjective::kEnergy ? 2 : 3;
+Turn joined(const Turn& turn, const Turn& one, const AlsoObjectives& also) {
   Turn more = turn;
   for (std::size_t i = 0; i < more.costs.size(); ++i) {
-    more.costs[i] =
-        i < first_sum ? std::max(turn.costs[i], one.costs[i]) : turn.costs[i] + one.costs[i];
+    Combine how = i < kAlso ? Combine::kMaximum : Combine::kSum;
+    if (i >= kAlso && i < kAlso + also.size()) how = also[i - kAlso]->searched->replicas;
+    more.costs[i] = combined(how, turn.costs[i], one.costs[i]);
   }
   const Placement& added = one.placement;
   more.placement.stages.push_back(added.stages.front());
@@ -50,7 +54,7 @@ Turn joined(const Turn& turn, const Turn& one, ThirdObjective third) {
 /// Returns a device by itself, by those codecs of its two links that are worth taking; empty: it
 /// cannot run the whole model.
 std::vector<Turn> ways_of(int device, const CostInputs& inputs, const MediaRoles& media,
-                          ThirdObjective third) {
+                          const AlsoObjectives& also) {
   const int source = inputs.coordinator();
   const int end = inputs.positions();
   std::vector<Turn> ways;
@@ -59,13 +63,15 @@ std::vector<Turn> ways_of(int device, const CostInputs& inputs, const MediaRoles
       Turn way{{}, {{{device, 0, end}}, {there, back}, true}};
       const auto alone = evaluate(inputs, way.placement);
       if (!alone) continue;
-      way.costs = {alone->latency.count(), alone->bottleneck.count(), third_of(*alone, third)};
-      way.costs.resize(3 + static_cast<std::size_t>(media.of_several));
+      way.costs = {alone->latency.count(), alone->bottleneck.count()};
+      for (const Objective* const one : also) way.costs.push_back(alone->value(*one));
+      const std::size_t first_medium = way.costs.size();
+      way.costs.resize(first_medium + static_cast<std::size_t>(media.of_several));
       const auto occupy = [&](int from, int to, int codec, int position) {
         const LinkTimes times = crossing_times(inputs, from, to, codec, 0, position);
         for (const MediumRole& role : media.link(from, to)) {
           if (role.of != MediumRole::Of::kSeveral) continue;  // in its bottleneck
-          way.costs[3 + static_cast<std::size_t>(role.number)] +=
+          way.costs[first_medium + static_cast<std::size_t>(role.number)] +=
               role.time(times.occupancy).count();
         }
       };
@@ -84,13 +90,14 @@ Expected<> add_replicas(const CostInputs& inputs, const SearchOptions& options, 
   if (!options.replicas) return {};
   std::vector<std::vector<Turn>> turns(inputs.devices.size() + 1);  // by how many devices there are
   const MediaRoles media = media_roles(inputs);
-  const std::size_t costs = 3 + static_cast<std::size_t>(media.of_several);
+  const std::size_t costs =
+      kAlso + options.also.size() + static_cast<std::size_t>(media.of_several);
   turns.front() = {{std::vector<std::int64_t>(costs, 0), {{}, {}, true}}};
   for (int device = 0; device < inputs.coordinator(); ++device) {
-    const std::vector<Turn> ways = ways_of(device, inputs, media, options.third);
+    const std::vector<Turn> ways = ways_of(device, inputs, media, options.also);
     for (std::size_t count = static_cast<std::size_t>(device) + 1; count > 0; --count) {
       for (const Turn& turn : turns[count - 1]) {
-        for (const Turn& way : ways) keep(joined(turn, way, options.third), turns[count]);
+        for (const Turn& way : ways) keep(joined(turn, way, options.also), turns[count]);
       }
       if (turns[count].size() > kMostTurns) {
         return fail(ErrorCode::kExhausted,

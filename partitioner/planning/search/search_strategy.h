@@ -2,8 +2,8 @@
 // no other beats. A plug: one file, one line in builtin_searches.cc, judged by agreeing with the
 // exhaustive search (tests/partitioner/planning/search).
 //
-//   CostInputs ──search──▶ front: latency, throughput and perhaps a third figure, with a placement
-//       and a window for each
+//   CostInputs ──search──▶ front: latency, throughput and other objectives, with a placement and a
+//       window for each
 //
 // The space: every ordered choice of devices, every legal cut between them, every codec of every
 // link between, memory limits and pins respected, every window in range; and the whole model on
@@ -20,16 +20,11 @@
 
 namespace pareto::planning {
 
-/// The objective that is kept small next to latency, while throughput is kept large.
-enum class ThirdObjective {
-  kNone,
-  kEnergy,  ///< Evaluation::energy_picojoules
-  kMemory,  ///< Evaluation::peak_memory_bytes
-  kLoss,    ///< Evaluation::loss
-};
+/// Objectives that are searched by next to latency and throughput, each once.
+using AlsoObjectives = std::vector<const Objective*>;
 
 struct SearchOptions {
-  ThirdObjective third = ThirdObjective::kNone;
+  AlsoObjectives also{};  ///< some of searched_objectives()
   WindowRange windows{};
   bool replicas = true;  ///< whether plans of whole models that take turns belong to the space
   /// Comparisons between beginnings of plans after which a search gives up: the default takes
@@ -39,9 +34,9 @@ struct SearchOptions {
 
 struct FrontPoint {
   OperatingPoint point;
-  std::int64_t third = 0;  ///< 0 without a third objective
-  Placement placement;     ///< one of those that reach the point
-  Evaluation evaluation;   ///< evaluation of the placement
+  Values also{};          ///< values at the point, in the order of SearchOptions::also; then zeros
+  Placement placement;    ///< one of those that reach the point
+  Evaluation evaluation;  ///< evaluation of the placement
 };
 
 /// Threads: any; a strategy has no state.

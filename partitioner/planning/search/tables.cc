@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "partitioner/planning/cost/plan_values.h"
 #include "partitioner/planning/search/exchangeable_devices.h"
 
 namespace pareto::planning {
@@ -27,13 +28,14 @@ bool as_good(const Way& a, const Way& b) {
   };
   return nowhere_more(a.hop.occupancy, b.hop.occupancy) && nowhere_more(a.hop.delay, b.hop.delay) &&
          nowhere_more(a.hop.first_delay, b.hop.first_delay) &&
-         nowhere_more(a.hop.loss, b.hop.loss) && nowhere_more(a.send, b.send) &&
-         nowhere_more(a.receive, b.receive);
+         std::ranges::equal(a.hop.values, b.hop.values, nowhere_more) &&
+         nowhere_more(a.send, b.send) && nowhere_more(a.receive, b.receive);
 }
 
 class TableBuilder {
  public:
-  TableBuilder(const CostInputs& inputs, int step) : inputs_(inputs), media_(media_roles(inputs)) {
+  TableBuilder(const CostInputs& inputs, const AlsoObjectives& also, int step)
+      : inputs_(inputs), also_(also), media_(media_roles(inputs)) {
     std::vector<int> legal;
     for (int p = 1; p < inputs.positions(); ++p) {
       if (inputs.may_cut(p)) legal.push_back(p);
@@ -71,7 +73,10 @@ class TableBuilder {
       added.devices = std::move(group);
       added.may_be_first = costs.may_be_first;
       added.may_be_last = costs.may_be_last;
-      added.milliwatts = costs.milliwatts;
+      for (const Objective* const one : also_) {
+        const auto rate = one->searched->rate;
+        added.rates.push_back(rate == nullptr ? StageRate{} : rate(costs.figures));
+      }
       if (!any_stage_may_lie()) list_stages(costs, added);
     }
     for (Kind& of : tables_.kinds) {
@@ -152,13 +157,17 @@ class TableBuilder {
     for (int codec = 0; codec < codec_count(link); ++codec) {
       Way way;
       way.hop.codec = codec;
+      way.hop.values.resize(also_.size());
       for (const int position : tables_.positions) {
         const LinkTimes times = link_times(link, codec, position, inputs_.boundary(position));
         const LinkTimes first = crossing_times(inputs_, sender, receiver, codec, 0, position);
         way.hop.occupancy.push_back(times.occupancy.count());
         way.hop.delay.push_back(times.delay.count());
         way.hop.first_delay.push_back(first.delay.count());
-        way.hop.loss.push_back(codec_loss(link, codec, position));
+        const HopView view = hop_view(inputs_, link, codec, position);
+        for (std::size_t i = 0; i < also_.size(); ++i) {
+          way.hop.values[i].push_back(hop_value(*also_[i], view));
+        }
         way.send.push_back(times.send.count());
         way.receive.push_back(times.receive.count());
       }
@@ -197,6 +206,7 @@ class TableBuilder {
   }
 
   const CostInputs& inputs_;
+  const AlsoObjectives& also_;
   const MediaRoles media_;
   SearchTables tables_;
 };
@@ -229,8 +239,8 @@ std::vector<std::size_t> SearchTables::ascending_usages() const {
   return order;
 }
 
-SearchTables make_tables(const CostInputs& inputs, int step) {
-  return TableBuilder(inputs, step).build();
+SearchTables make_tables(const CostInputs& inputs, const AlsoObjectives& also, int step) {
+  return TableBuilder(inputs, also, step).build();
 }
 
 Expected<> check_size(const SearchTables& tables, std::size_t cell_bytes) {

@@ -28,6 +28,7 @@
 #include "partitioner/planning/cost/cost_inputs.h"
 #include "partitioner/planning/cost/evaluate.h"
 #include "partitioner/planning/search/media_roles.h"
+#include "partitioner/planning/search/search_strategy.h"
 
 namespace pareto::planning {
 
@@ -45,9 +46,10 @@ struct Hop {
   int from = -1;
   int to = -1;
   int codec = 0;
-  int exit = 0;                    ///< number among all exits; 0 at the source
-  int entry = 0;                   ///< number among all entries; 0 at the sink
-  std::vector<std::int64_t> loss;  ///< one for each searched position
+  int exit = 0;   ///< number among all exits; 0 at the source
+  int entry = 0;  ///< number among all entries; 0 at the sink
+  /// Additions of a message to each objective searched by, for each searched position.
+  std::vector<std::vector<std::int64_t>> values;
   Times occupancy;
   Times delay;
   /// Delay of what a stage sends that begins at the first position: some of it leaves early.
@@ -66,8 +68,8 @@ struct Kind {
   std::vector<int> devices;  ///< devices of CostInputs; all alike
   bool may_be_first = true;
   bool may_be_last = true;
-  std::int64_t milliwatts = 0;
-  std::vector<int> entries;  ///< numbers in SearchTables::entries
+  std::vector<StageRate> rates;  ///< one for each objective searched by; or zeros
+  std::vector<int> entries;      ///< numbers in SearchTables::entries
   std::vector<int> exits;
   std::vector<int> hops;  ///< numbers in SearchTables::hops, those that leave it
   /// Ends of stages if CostInputs has ends, or a device no room for some stages: the ends of a
@@ -107,8 +109,9 @@ struct SearchTables {
   std::vector<std::size_t> ascending_usages() const;
 };
 
-/// Makes the tables of every `step`th legal position, and the two ends. `inputs` pass check().
-SearchTables make_tables(const CostInputs& inputs, int step);
+/// Lays out every `step`th legal position, and the two ends. `inputs` pass check(). `also`: the
+/// objectives searched by.
+SearchTables make_tables(const CostInputs& inputs, const AlsoObjectives& also, int step);
 
 /// The most bytes that the programs of a search may take.
 inline constexpr double kMostTableBytes = 2.0 * (1U << 30);

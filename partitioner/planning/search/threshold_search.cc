@@ -37,7 +37,7 @@ class Thresholds {
       const std::int64_t response = response_of(best, window);
       // Up to where the bottleneck shows, more requests in flight cost no time.
       window = std::clamp(response / best.bottleneck, window, std::int64_t{windows.most});
-      front.add({Nanoseconds(response), static_cast<int>(window)}, 0, best.witness);
+      front.add({Nanoseconds(response), static_cast<int>(window)}, Values{}, best.witness);
       // Nothing has a smaller bottleneck: larger windows only take longer.
       if (response <= window * (impossible_ + 1)) return;
       ++window;
@@ -137,7 +137,7 @@ class Thresholds {
 
 Expected<int> threshold_search(const CostInputs& inputs, WindowRange windows, PointFront& front,
                                std::vector<Placement>& witnesses) {
-  SearchTables tables = make_tables(inputs, 1);
+  SearchTables tables = make_tables(inputs, {}, 1);
   PARETO_TRY(check_size(tables, sizeof(double)));
   Thresholds thresholds(inputs, std::move(tables), witnesses);
   thresholds.run(windows, front);

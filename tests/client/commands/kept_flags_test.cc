@@ -32,7 +32,8 @@ KeptFlags some_flags() {
   flags.devices = {"inventory.yaml", "beds/two.yaml"};
   flags.testbed_content = "abc";
   flags.max_latency_ms = 50;
-  flags.milliwatts = {{"pi-1", 5000}};
+  flags.figures = {{"pi-1", {{"power", 5000}, {"price_per_hour", 20}}}};
+  flags.objectives = {"memory", "latency"};
   return flags;
 }
 
@@ -58,7 +59,8 @@ TEST(KeptFlags, ComeBackWithTheirFilesWhereverThatIs) {
   EXPECT_EQ(kept->devices.testbed, here("beds/two.yaml"));
   EXPECT_EQ(kept->testbed_content, "abc");
   EXPECT_EQ(kept->max_latency_ms, 50);
-  EXPECT_EQ(kept->milliwatts.at("pi-1"), 5000);
+  EXPECT_EQ(kept->figures, flags.figures);
+  EXPECT_EQ(kept->objectives, flags.objectives);
 }
 
 TEST(KeptFlags, AReportIsKeptByItsWholePath) {

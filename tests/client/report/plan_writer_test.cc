@@ -6,13 +6,13 @@
 #include <sstream>
 
 #include "tests/support/json_schema.h"
+#include "tests/support/objectives.h"
 
 namespace pareto::client {
 namespace {
 
 using nlohmann::json;
 using planning::Evaluation;
-using planning::ThirdObjective;
 using std::chrono::milliseconds;
 using testing::AllOf;
 using testing::HasSubstr;
@@ -48,9 +48,9 @@ Evaluation evaluation(std::int64_t latency_ms, std::int64_t bottleneck_ms) {
   Evaluation evaluation;
   evaluation.latency = milliseconds(latency_ms);
   evaluation.bottleneck = milliseconds(bottleneck_ms);
-  evaluation.energy_picojoules = 12'500'000'000;
-  evaluation.peak_memory_bytes = 3 << 20;
-  evaluation.loss = 1234;
+  test::value_of(evaluation, "energy") = 25'000'000'000;  // of batches of two
+  test::value_of(evaluation, "memory") = 3 << 20;
+  test::value_of(evaluation, "loss") = 1234;
   return evaluation;
 }
 
@@ -58,6 +58,7 @@ Evaluation evaluation(std::int64_t latency_ms, std::int64_t bottleneck_ms) {
 PlanReport report() {
   PlanReport report;
   report.model = "tiny";
+  report.known = planning::searched_objectives();
   report.transports = {"shm", "tcp"};
   report.codecs = {"none", "int8"};
   report.batch = 2;
@@ -138,15 +139,13 @@ TEST(PlanTable, SaysThatNoPlanIsToBeTaken) {
               AllOf(HasSubstr("No plan is possible"), Not(HasSubstr("keeps the limits"))));
 }
 
-TEST(PlanTable, NamesTheThirdObjective) {
-  PlanReport energy = report();
-  energy.third = ThirdObjective::kEnergy;
-  energy.powers_known = true;
-  EXPECT_THAT(write_plan_table(energy, {}), AllOf(HasSubstr("throughput, modelled energy"),
-                                                  HasSubstr("modelled mJ"), HasSubstr("12.50")));
-  PlanReport memory = report();
-  memory.third = ThirdObjective::kMemory;
-  EXPECT_THAT(write_plan_table(memory, {}), HasSubstr("of latency, throughput, memory, "));
+TEST(PlanTable, NamesTheOtherObjectives) {
+  PlanReport both = report();
+  both.also = {&test::objective("energy"), &test::objective("network_bytes")};
+  EXPECT_THAT(write_plan_table(both, {}),
+              AllOf(HasSubstr("of latency, throughput, modelled energy, bytes on all links, "),
+                    HasSubstr("energy mJ"), HasSubstr("12.50"), HasSubstr("network_bytes")));
+  EXPECT_THAT(write_plan_table(report(), {}), Not(HasSubstr("energy")));
 }
 
 TEST(PlanTable, ListsEachCandidateOnceTheBestOnesFirst) {
@@ -230,24 +229,24 @@ TEST(PlanTable, ShowsWhatJitterLeaves) {
 
 TEST(PlanJson, KeepsItsSchema) {
   PlanReport energy = report();
-  energy.third = ThirdObjective::kEnergy;
-  energy.powers_known = true;
+  energy.also = {&test::objective("energy")};
   const json document = parsed(energy);
-  EXPECT_EQ(document["also"], "energy");
+  EXPECT_EQ(document["also"], json({"energy"}));
   const json& network = document["networks"][0];
   EXPECT_EQ(network["front"][0]["plan"]["transports"], json({"shm", "tcp", "tcp"}));
   EXPECT_EQ(network["front"][0]["plan"]["codecs"], json({"int8"}));
-  EXPECT_DOUBLE_EQ(network["front"][0]["modelled_energy_mj"], 12.5);
-  EXPECT_EQ(network["front"][0]["codec_loss_ppm"], 1234);
+  EXPECT_DOUBLE_EQ(network["front"][0]["objectives"]["energy"], 12.5);
+  EXPECT_EQ(network["front"][0]["objectives"]["loss"], 1234);
   EXPECT_EQ(network["front"][1]["plan"]["replicas"], true);
 
   PlanReport none = report();
   none.outlooks[0].front.clear();
   none.outlooks[0].chosen.reset();
   const json empty = parsed(none);
-  EXPECT_EQ(empty["also"], nullptr);
+  EXPECT_EQ(empty["also"], json::array());
   EXPECT_EQ(empty["networks"][0]["chosen"], nullptr);
-  EXPECT_FALSE(parsed(report())["networks"][0]["front"][0].contains("modelled_energy_mj"))
+  energy.known = {&test::objective("memory")};
+  EXPECT_FALSE(parsed(energy)["networks"][0]["front"][0]["objectives"].contains("energy"))
       << "of devices whose power nobody said";
 }
 

@@ -8,6 +8,7 @@
 #include "client/report/page.h"
 #include "coordinator/replay/simulated_record.h"
 #include "coordinator/results/best_by_network.h"
+#include "coordinator/statistics/objective_figures.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "tests/support/process.h"
@@ -128,11 +129,13 @@ TEST_F(ReportPage, SaysNotToSplitIfOneDeviceAloneIsBetter) {
 
 TEST_F(ReportPage, OffersEnergyIfDevicesSayWhatTheyTake) {
   results::RunRecord run = test::synthetic_run({.transports = {"tcp"}, .batches = {1}});
-  run.options_json = R"({"milliwatts":{"pi-1":5000,"pi-2":5000}})";
+  run.options_json = R"({"device_figures":{"pi-1":{"power":5000},"pi-2":{"power":5000}}})";
+  statistics::fill_objectives(run);
   const std::string page = dom(run, "x=energy");
   // 5 W for what both stages compute: the whole model on the faster device takes least.
-  EXPECT_THAT(part(page, "id=\"headlines\"", "</section>"),
-              AllOf(HasSubstr("Least energy"), HasSubstr("82.50"), HasSubstr("all on pi-1")));
+  EXPECT_THAT(
+      part(page, "id=\"headlines\"", "</section>"),
+      AllOf(HasSubstr("Least modelled energy"), HasSubstr("82.50"), HasSubstr("all on pi-1")));
 }
 
 TEST_F(ReportPage, LaysTheRunOverThatItIsGiven) {

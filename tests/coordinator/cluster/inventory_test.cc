@@ -38,8 +38,8 @@ TEST_F(InventoryTest, DevicesSayTheirPowerWithItsUnitAndTheirMedium) {
       "devices:\n  - {name: a, address: \"h:1\", power: 2.5W}\n  - {name: b, address: \"h:2\", "
       "medium: attic}\n");
   ASSERT_TRUE(devices) << devices.error().message;
-  EXPECT_EQ(devices->at(0).milliwatts, 2500);
-  EXPECT_EQ(devices->at(1).milliwatts, 0);
+  EXPECT_EQ(devices->at(0).figures.at("power"), 2500);
+  EXPECT_TRUE(devices->at(1).figures.empty());
   EXPECT_EQ(devices->at(0).medium, "");
   EXPECT_EQ(devices->at(1).medium, "attic");
   for (const char* power : {"5", "0W", "-1W", "2kW", "much"}) {

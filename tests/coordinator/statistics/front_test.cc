@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "coordinator/results/front_chance.h"
+#include "tests/support/objectives.h"
 
 namespace pareto::statistics {
 namespace {
@@ -44,7 +45,7 @@ TEST(MeasurementOf, ATrialIsWhatAPredictionIsComparedWith) {
   EXPECT_EQ(measured.latency_window, 1);
   EXPECT_EQ(measured.throughput_per_s, 100);
   EXPECT_EQ(measured.throughput_window, 4);
-  EXPECT_EQ(measured.peak_memory_bytes, 7U) << "of the device that needs most";
+  EXPECT_EQ(test::objective("memory").read(measured), 7) << "of the device that needs most";
   EXPECT_EQ(measured.boundary_bytes, 300U);
 }
 

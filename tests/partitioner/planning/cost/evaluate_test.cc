@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/objectives.h"
+
 namespace pareto::planning {
 namespace {
 
@@ -27,11 +29,11 @@ CostInputs two_devices() {
   fast.overhead = Nanoseconds(5);
   fast.weight_bytes = {0, 1000, 1500, 1600};
   fast.crossing_bytes = {1, 2, 4, 8};
-  fast.milliwatts = 3;
+  fast.figures = {{"power", 3}, {"price_per_hour", 20}};
   DeviceCosts slow = fast;
   slow.name = "slow";
   slow.compute = prefix_sums({100, 200, 300});
-  slow.milliwatts = 1;
+  slow.figures = {{"power", 1}, {"price_per_hour", 7}};
   inputs.devices = {fast, slow};
   LinkCosts link;
   link.bytes_per_second = 1e9;
@@ -48,8 +50,8 @@ TEST(Evaluate, OneDevice) {
   // 100 + 50 to it, 5 + 60 on it, 10 + 50 back.
   EXPECT_EQ(result->latency.count(), 275);
   EXPECT_EQ(result->bottleneck.count(), 100);
-  EXPECT_EQ(result->energy_picojoules, 3 * 65);
-  EXPECT_EQ(result->peak_memory_bytes, 1600 + 1 + 8);
+  EXPECT_EQ(test::value_of(*result, "energy"), 3 * 65);
+  EXPECT_EQ(test::value_of(*result, "memory"), 1600 + 1 + 8);
   EXPECT_EQ(result->boundary_bytes, 0);
 }
 
@@ -97,11 +99,11 @@ TEST(Evaluate, WhatPassesAtOnceItDoesOnceForAllParts) {
 TEST(Evaluate, EachStageHoldsTheWeightsThatItShares) {
   CostInputs inputs = two_devices();
   const Placement halves{{{0, 0, 1}, {1, 1, 3}}};
-  EXPECT_EQ(evaluate(inputs, halves)->peak_memory_bytes, 1000 + 1 + 2);
+  EXPECT_EQ(test::value_of(*evaluate(inputs, halves), "memory"), 1000 + 1 + 2);
   // 600 bytes that the first operator and the last both use.
   for (DeviceCosts& device : inputs.devices) device.shared_weights = {{600, {0, 1, 1, 2}}};
   ASSERT_TRUE(check(inputs));
-  EXPECT_EQ(evaluate(inputs, halves)->peak_memory_bytes, 600 + 600 + 2 + 8);
+  EXPECT_EQ(test::value_of(*evaluate(inputs, halves), "memory"), 600 + 600 + 2 + 8);
   EXPECT_EQ(stage_memory_bytes(inputs.devices[0], 1, 2), 500 + 2 + 4) << "uses none of it";
   EXPECT_EQ(stage_memory_bytes(inputs.devices[0], 0, 3), 1600 + 1 + 8) << "once";
   inputs.devices[1].memory_limit_bytes = 1209;
@@ -115,8 +117,8 @@ TEST(Evaluate, TwoDevicesInEitherOrder) {
   // Links 100, 20, 10 with 50 each; 5 + 30 on the fast one, 5 + 300 on the slow one.
   EXPECT_EQ(forward->latency.count(), 130 + 150 + 35 + 305);
   EXPECT_EQ(forward->bottleneck.count(), 305);
-  EXPECT_EQ(forward->energy_picojoules, 3 * 35 + 305);
-  EXPECT_EQ(forward->peak_memory_bytes, 1500 + 1 + 4);
+  EXPECT_EQ(test::value_of(*forward, "energy"), 3 * 35 + 305);
+  EXPECT_EQ(test::value_of(*forward, "memory"), 1500 + 1 + 4);
   EXPECT_EQ(forward->boundary_bytes, 20);
   const auto backward = evaluate(inputs, {{{1, 0, 1}, {0, 1, 3}}});
   ASSERT_TRUE(backward);
@@ -144,7 +146,7 @@ TEST(Evaluate, ProcessorTimeOfLinksAndCodecs) {
   // The link 23, sending 11 + 20 + 80, receiving 13 + 40.
   EXPECT_EQ(in_half->latency.count(), 100 + 23 + 10 + 150 + (5 + 10 + 111) + (53 + 5 + 500));
   EXPECT_EQ(in_half->bottleneck.count(), 558);
-  EXPECT_EQ(in_half->loss, 9);
+  EXPECT_EQ(test::value_of(*in_half, "loss"), 9);
 }
 
 TEST(Evaluate, BeginningInsideTheModelCosts) {
@@ -209,9 +211,9 @@ TEST(LinkTimes, OfACodecThatDependsOnWhatCrosses) {
   ASSERT_TRUE(early && late);
   // 40 bytes by half, and 20 bytes by a tenth, each encoded in a nanosecond.
   EXPECT_EQ(early->latency.count(), 150 + 15 + (20 + 50) + 505 + 60);
-  EXPECT_EQ(early->loss, 7);
+  EXPECT_EQ(test::value_of(*early, "loss"), 7);
   EXPECT_EQ(late->latency.count(), 150 + (35 + 20) + (2 + 50) + 305 + 60);
-  EXPECT_EQ(late->loss, 8);
+  EXPECT_EQ(test::value_of(*late, "loss"), 8);
 }
 
 TEST(LinkTimes, OfATransportOfItsOwn) {
@@ -257,7 +259,7 @@ TEST(Evaluate, ReplicasServeATurn) {
   EXPECT_EQ(both->latency.count(), 150 + 605 + 60);
   EXPECT_EQ(both->bottleneck.count(), 606) << "605, and a whole number for each";
   EXPECT_EQ(both->turn, 2);
-  EXPECT_EQ(both->energy_picojoules, (3 * 65 + 605) / 2);
+  EXPECT_EQ(test::value_of(*both, "energy"), (3 * 65 + 605) / 2);
   // Windows 2 * 815 / 606 = 2.7: 2 at the latency, 3 at three halves of the bottleneck.
   EXPECT_THAT(operating_points(*both, {}), ElementsAre(point(815, 2), point(909, 3)));
   inputs.media = 1;
@@ -274,8 +276,8 @@ TEST(Evaluate, EachReplicaHasTheCodecsOfItsTwoLinks) {
   const auto lossy = evaluate(inputs, {{{0, 0, 3}, {1, 0, 3}}, {0, 0, 1, 0}, true});
   ASSERT_TRUE(plain) << plain.error().message;
   ASSERT_TRUE(lossy) << lossy.error().message;
-  EXPECT_EQ(plain->loss, 0);
-  EXPECT_EQ(lossy->loss, 7);
+  EXPECT_EQ(test::value_of(*plain, "loss"), 0);
+  EXPECT_EQ(test::value_of(*lossy, "loss"), 7);
   const auto refused = [&](std::vector<int> codecs) {
     const auto none = evaluate(inputs, {{{0, 0, 3}, {1, 0, 3}}, std::move(codecs), true});
     return none ? ErrorCode::kInternal : none.error().code;
@@ -284,9 +286,35 @@ TEST(Evaluate, EachReplicaHasTheCodecsOfItsTwoLinks) {
   EXPECT_EQ(refused({0, 1, 0, 0}), ErrorCode::kInvalidArgument) << "no such codec";
 }
 
+TEST(Evaluate, CountsTheBytesOnAllLinksAndThePriceOfAllDevices) {
+  CostInputs inputs = two_devices();
+  inputs.links[0][1].codecs = {{}, {"half", {0.5, 0, 0, 0}}};
+  const auto plain = evaluate(inputs, {{{0, 0, 2}, {1, 2, 3}}});
+  ASSERT_TRUE(plain);
+  EXPECT_EQ(test::value_of(*plain, "network_bytes"), 100 + 20 + 10);
+  EXPECT_EQ(test::value_of(*plain, "cost"), 20 + 7);
+  const auto half = evaluate(inputs, {{{0, 0, 2}, {1, 2, 3}}, {0, 1, 0}});
+  ASSERT_TRUE(half);
+  EXPECT_EQ(test::value_of(*half, "network_bytes"), 100 + 10 + 10);
+  const auto turns = evaluate(inputs, {{{0, 0, 3}, {1, 0, 3}}, {}, true});
+  ASSERT_TRUE(turns);
+  EXPECT_EQ(test::value_of(*turns, "network_bytes"), 110) << "a request passes one of them";
+  EXPECT_EQ(test::value_of(*turns, "cost"), 27) << "both have to be paid";
+}
+
+TEST(Evaluate, AFigureOutOfRangeIsRefused) {
+  for (const std::int64_t price : {std::int64_t{-1}, std::int64_t{10'000'000'000'000}}) {
+    CostInputs inputs = two_devices();
+    inputs.devices[1].figures["price_per_hour"] = price;
+    const auto checked = check(inputs);
+    ASSERT_FALSE(checked);
+    EXPECT_THAT(checked.error().message,
+                testing::AllOf(testing::HasSubstr("slow"), testing::HasSubstr("cost")));
+  }
+}
+
 TEST(PredictedMeasurement, IsOfSamplesNotOfBatches) {
   Evaluation evaluation;
-  evaluation.peak_memory_bytes = 9;
   evaluation.boundary_bytes = 5;
   const Measurement predicted =
       predicted_measurement(evaluation, {std::chrono::milliseconds(20), 3}, 4);
@@ -295,7 +323,7 @@ TEST(PredictedMeasurement, IsOfSamplesNotOfBatches) {
   EXPECT_DOUBLE_EQ(predicted.throughput_per_s, 3 / 0.020 * 4);
   EXPECT_EQ(predicted.latency_window, 3);
   EXPECT_EQ(predicted.throughput_window, 3);
-  EXPECT_EQ(predicted.peak_memory_bytes, 9U);
+  EXPECT_EQ(predicted.batch, 4);
   EXPECT_EQ(predicted.boundary_bytes, 5U);
 }
 

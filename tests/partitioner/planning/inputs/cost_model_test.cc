@@ -120,7 +120,7 @@ class CostInputsOfLinks : public testing::Test {
       facts.profile.device = name;
       facts.profile.operators.assign(static_cast<std::size_t>(operators), Nanoseconds(10));
       facts.profile.shards = {{0, operators, Nanoseconds(1000), Nanoseconds(1000), 0}};
-      facts.milliwatts = 5000;
+      facts.figures["power"] = 5000;
       devices_.push_back(facts);
     }
     ProbedTransport tcp{"tcp", ProbedLinks(3, std::vector<transport::ProbeResult>(3))};
@@ -154,7 +154,7 @@ TEST_F(CostInputsOfLinks, EveryCodecByEveryTransport) {
   codecs.on_devices = {codecs.standard, codecs.standard};
   const auto inputs = make_cost_inputs(model_, {10}, 1, devices_, transports_, codecs);
   ASSERT_TRUE(inputs) << inputs.error().message;
-  EXPECT_EQ(inputs->devices[1].milliwatts, 5000);
+  EXPECT_EQ(inputs->devices[1].figures.at("power"), 5000);
   const auto ways = [&](int from, int to) {
     std::vector<std::string> names;
     for (const auto& way : inputs->link(from, to).codecs) {
@@ -168,8 +168,8 @@ TEST_F(CostInputsOfLinks, EveryCodecByEveryTransport) {
   EXPECT_FALSE(inputs->link(0, 0).usable);
   EXPECT_EQ(link_times(inputs->link(2, 0), 1, 0, 100).occupancy.count(), 100);
   EXPECT_EQ(link_times(inputs->link(0, 1), 1, 1, 100).send.count(), 200);
-  EXPECT_EQ(codec_loss(inputs->link(0, 1), 1, 1), 1000);
-  EXPECT_EQ(codec_loss(inputs->link(0, 1), 0, 1), 0);
+  EXPECT_EQ(codec_figures(inputs->link(0, 1), 1, 1).loss, 1000);
+  EXPECT_EQ(codec_figures(inputs->link(0, 1), 0, 1).loss, 0);
 }
 
 TEST_F(CostInputsOfLinks, DevicesOnOneMediumShareItsTime) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <random>
 #include <set>
@@ -11,6 +12,7 @@ namespace pareto::planning {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 
 std::vector<const Objective*> named(const std::vector<std::string_view>& names) {
@@ -27,7 +29,7 @@ Measurement point(double latency, double throughput, std::uint64_t memory = 0) {
   Measurement measurement;
   measurement.latency_p50_ms = latency;
   measurement.throughput_per_s = throughput;
-  measurement.peak_memory_bytes = memory;
+  measurement.stages = {{1, memory}};
   return measurement;
 }
 
@@ -52,30 +54,122 @@ std::vector<Measurement> random_points(std::size_t count, int values, unsigned s
   std::vector<Measurement> points;
   for (std::size_t i = 0; i < count; ++i) {
     points.push_back(
-        point(value(random), value(random), static_cast<std::uint64_t>(value(random))));
+        point(value(random), value(random), static_cast<std::uint64_t>(1 + value(random))));
   }
   return points;
 }
 
-TEST(Objectives, HaveDistinctNamesUnitsAndReadTheirFigure) {
+/// Of two stages with all that the inventory may say, over three links, in batches of two.
+Measurement full_measurement() {
   Measurement m;
   m.latency_p50_ms = 1;
   m.latency_p90_ms = 2;
   m.latency_p99_ms = 3;
   m.latency_mean_ms = 4;
-  m.throughput_per_s = 5;
-  m.peak_memory_bytes = 6;
-  m.boundary_bytes = 7;
+  m.throughput_per_s = 10;
+  m.batch = 2;
+  m.boundary_bytes = 14;
+  m.stages = {{6, 600, {{"power", 5000}, {"price_per_hour", 360'000}}},
+              {2, 800, {{"power", 1000}, {"price_per_hour", 720'000}}}};
+  m.wire_bytes = {100, 14, 8};
+  return m;
+}
+
+double read(std::string_view name, const Measurement& m) { return named({name}).at(0)->read(m); }
+
+TEST(Objectives, HaveDistinctNamesUnitsAndReadTheirFigure) {
   std::set<std::string_view> names;
-  std::multiset<double> values;
   for (const Objective& objective : builtin_objectives()) {
     names.insert(objective.name);
-    values.insert(objective.value(m));
     EXPECT_FALSE(objective.unit.empty()) << objective.name;
+    EXPECT_FALSE(objective.title.empty()) << objective.name;
     EXPECT_EQ(objective.direction == Direction::kLargerIsBetter, objective.name == "throughput");
+    if (objective.name != "loss") {
+      EXPECT_GT(objective.read(full_measurement()), 0) << objective.name;
+    }
   }
   EXPECT_EQ(names.size(), builtin_objectives().size());
-  EXPECT_THAT(values, ElementsAre(1, 2, 3, 4, 5, 6, 7));
+}
+
+TEST(Objectives, AreOfOneSample) {
+  Measurement m = full_measurement();
+  EXPECT_DOUBLE_EQ(read("latency", m), 1);
+  EXPECT_DOUBLE_EQ(read("throughput", m), 10);
+  EXPECT_DOUBLE_EQ(read("boundary", m), 7);
+  EXPECT_DOUBLE_EQ(read("memory", m), 800) << "of the device that needs most";
+  EXPECT_DOUBLE_EQ(read("energy", m), (5 * 6 + 1 * 2) / 2.0) << "W × ms are mJ";
+  EXPECT_DOUBLE_EQ(read("network_bytes", m), 61);
+  // 1.08 an hour are 0.0003 a second, in which there are 5 requests.
+  EXPECT_DOUBLE_EQ(read("cost", m), 0.0003 / 5 * 1000);
+  m.replicated = true;
+  EXPECT_DOUBLE_EQ(read("energy", m), 8) << "a request passes one of two";
+  EXPECT_DOUBLE_EQ(read("network_bytes", m), 30.5);
+  EXPECT_DOUBLE_EQ(read("cost", m), 0.06) << "both have to be paid";
+}
+
+TEST(Objectives, AreNotKnownWithoutWhatTheyNeed) {
+  Measurement m = full_measurement();
+  m.stages[1].figures.erase("power");
+  EXPECT_TRUE(std::isnan(read("energy", m)));
+  EXPECT_FALSE(std::isnan(read("cost", m)));
+  for (const char* const name : {"energy", "cost", "memory", "network_bytes"}) {
+    EXPECT_TRUE(std::isnan(read(name, {}))) << name;
+  }
+}
+
+TEST(SearchedObjectives, SayHowTheirPartsMakeAValue) {
+  EXPECT_LE(searched_objectives().size(), kMostSearched);
+  for (const Objective* const one : searched_objectives()) {
+    const SearchedFigure& figure = *one->searched;
+    EXPECT_EQ(one->direction, Direction::kSmallerIsBetter) << one->name;
+    EXPECT_EQ(searched_objectives()[searched_place(*one)], one);
+    if (figure.stages == Combine::kSum) {
+      EXPECT_TRUE(figure.rate != nullptr || figure.of_hop != nullptr) << one->name;
+      EXPECT_EQ(figure.of_stage, nullptr) << one->name;
+    } else {
+      EXPECT_EQ(figure.stages, Combine::kMaximum) << one->name;
+      EXPECT_NE(figure.of_stage, nullptr) << one->name;
+      EXPECT_TRUE(figure.rate == nullptr && figure.of_hop == nullptr) << one->name;
+    }
+  }
+}
+
+TEST(SearchedObjectives, AtAWindowNeverFallWithMoreOfAnythingOrFewerRequests) {
+  std::mt19937_64 random(3);
+  const auto up_to = [&](std::int64_t most) {
+    return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(most + 1));
+  };
+  for (const Objective* const one : searched_objectives()) {
+    const auto at_window = one->searched->at_window;
+    if (at_window == nullptr) continue;
+    for (int i = 0; i < 10'000; ++i) {
+      const std::int64_t value = up_to(1'000'000'000'000);
+      const std::int64_t latency = 1 + up_to(3'600'000'000'000);
+      const int window = 1 + static_cast<int>(up_to(1000));
+      const std::int64_t here = at_window(value, latency, window);
+      ASSERT_GE(here, 0) << "it is capped";
+      ASSERT_GE(at_window(value + up_to(100), latency, window), here);
+      ASSERT_GE(at_window(value, latency + up_to(1'000'000), window), here);
+      ASSERT_LE(at_window(value, latency, window + 1), here);
+    }
+  }
+}
+
+TEST(SearchedObjectives, AreShownOfOneSampleInTheirUnits) {
+  EXPECT_DOUBLE_EQ(shown_value(*named({"energy"})[0], 5'000'000'000, 2), 2.5);
+  EXPECT_DOUBLE_EQ(shown_value(*named({"memory"})[0], 600, 2), 600);
+  // A device at 0.36 an hour that answers in 100 ms: 0.01 for 1,000 requests.
+  const Objective& cost = *named({"cost"})[0];
+  const std::int64_t value = cost.searched->at_window(360'000, 100'000'000, 1);
+  EXPECT_DOUBLE_EQ(shown_value(cost, value, 1), 0.01);
+}
+
+TEST(FindObjectives, NamesThoseThereAre) {
+  EXPECT_EQ(find_objectives({"memory", "latency"}, all_objectives()), named({"memory", "latency"}));
+  const auto none = find_objectives({"memry"}, all_objectives());
+  ASSERT_FALSE(none);
+  EXPECT_THAT(none.error().message, testing::AllOf(HasSubstr("\"memry\""), HasSubstr("memory")));
+  EXPECT_FALSE(find_objectives({"latency"}, searched_objectives()));
 }
 
 TEST(Dominates, NeedsOneBetterAndNoneWorse) {

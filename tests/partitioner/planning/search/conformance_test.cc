@@ -5,6 +5,7 @@
 #include "partitioner/planning/search/search_strategy.h"
 #include "partitioner/planning/search/strategies.h"
 #include "tests/support/front_agreement.h"
+#include "tests/support/objectives.h"
 #include "tests/support/random_costs.h"
 
 namespace pareto::planning {
@@ -37,6 +38,12 @@ class Conformance : public testing::TestWithParam<const SearchStrategy*> {
                      [&](std::mt19937_64& random) { return test::random_costs(costs, random); });
   }
 };
+
+SearchOptions searched_by(const std::string& also) {
+  SearchOptions options;
+  if (!also.empty()) options.also = {&test::objective(also)};
+  return options;
+}
 
 RandomCosts costs(int devices, int positions) {
   RandomCosts options;
@@ -83,10 +90,8 @@ TEST_P(Conformance, WithCodecsAndTransportsToChooseFrom) {
   of_all.identical = 0.7;
   of_all.measured = 0.7;
   of_all.positions = 6;
-  for (const ThirdObjective third :
-       {ThirdObjective::kNone, ThirdObjective::kEnergy, ThirdObjective::kMemory}) {
-    SearchOptions options;
-    options.third = third;
+  for (const char* const also : {"", "energy", "memory"}) {
+    const SearchOptions options = searched_by(also);
     expect_agreement(300, options, of_all);
   }
 }
@@ -110,21 +115,22 @@ TEST_P(Conformance, WithWeightsThatSeveralStagesHold) {
   of_all.shared = 0.8;
   of_all.limited = 0.5;
   of_all.identical = 0.3;
-  for (const ThirdObjective third : {ThirdObjective::kNone, ThirdObjective::kMemory}) {
-    SearchOptions options;
-    options.third = third;
+  for (const char* const also : {"", "memory"}) {
+    const SearchOptions options = searched_by(also);
     expect_agreement(300, options, of_all);
   }
 }
 
-TEST_P(Conformance, WithAThirdObjective) {
-  for (const ThirdObjective third :
-       {ThirdObjective::kEnergy, ThirdObjective::kMemory, ThirdObjective::kLoss}) {
+TEST_P(Conformance, WithEveryOtherObjectiveAloneAndInPairs) {
+  for (const AlsoObjectives& also : test::singles_and_pairs()) {
+    SCOPED_TRACE(std::string(also.front()->name) + " and " + std::string(also.back()->name));
     SearchOptions options;
-    options.third = third;
-    expect_agreement(300, options, [&](std::mt19937_64& random) {
-      RandomCosts of_all = test::random_options(random, 4, 10);
-      if (third == ThirdObjective::kLoss) {
+    options.also = also;
+    const bool of_codecs = std::ranges::any_of(
+        also, [](const Objective* one) { return one->searched->of_hop != nullptr; });
+    expect_agreement(also.size() == 1 ? 300 : 150, options, [&](std::mt19937_64& random) {
+      RandomCosts of_all = test::random_options(random, also.size() == 1 ? 4 : 3, 10);
+      if (of_codecs) {
         of_all.codecs = 0.5;
         of_all.devices = std::min(of_all.devices, 3);
       }
@@ -133,11 +139,34 @@ TEST_P(Conformance, WithAThirdObjective) {
   }
 }
 
+TEST_P(Conformance, WithManyObjectives) {
+  SearchOptions options;
+  options.also = searched_objectives();
+  expect_agreement(60, options, [&](std::mt19937_64& random) {
+    RandomCosts of_all = test::random_options(random, 3, 7);
+    of_all.media = 1;
+    return test::random_costs(of_all, random);
+  });
+}
+
+TEST_P(Conformance, RefusesAnObjectiveThatStandsTwiceOrIsNoneToSearchBy) {
+  std::mt19937_64 random(27);
+  const CostInputs inputs = test::random_costs(costs(3, 6), random);
+  for (const AlsoObjectives& also :
+       {AlsoObjectives{&test::objective("memory"), &test::objective("memory")},
+        AlsoObjectives{&test::objective("latency_p90")}}) {
+    SearchOptions options;
+    options.also = also;
+    const auto front = GetParam()->search(inputs, options);
+    ASSERT_FALSE(front);
+    EXPECT_EQ(front.error().code, ErrorCode::kInvalidArgument);
+  }
+}
+
 TEST_P(Conformance, WithSharedMedia) {
   for (const int media : {1, 2}) {
-    for (const ThirdObjective third : {ThirdObjective::kNone, ThirdObjective::kEnergy}) {
-      SearchOptions options;
-      options.third = third;
+    for (const char* const also : {"", "energy"}) {
+      SearchOptions options = searched_by(also);
       expect_agreement(200, options, [&](std::mt19937_64& random) {
         RandomCosts of_all = test::random_options(random, 4, 10);
         of_all.media = media;
@@ -149,9 +178,8 @@ TEST_P(Conformance, WithSharedMedia) {
 
 TEST_P(Conformance, WithMediaOfEachDevice) {
   for (const int media : {0, 1, 2}) {
-    for (const ThirdObjective third : {ThirdObjective::kNone, ThirdObjective::kMemory}) {
-      SearchOptions options;
-      options.third = third;
+    for (const char* const also : {"", "memory"}) {
+      const SearchOptions options = searched_by(also);
       expect_agreement(150, options, [&](std::mt19937_64& random) {
         RandomCosts of_all = test::random_options(random, 4, 10);
         of_all.media = media;
@@ -163,8 +191,7 @@ TEST_P(Conformance, WithMediaOfEachDevice) {
 }
 
 TEST_P(Conformance, WithAsManyMediaAsThereMayBe) {
-  SearchOptions options;
-  options.third = ThirdObjective::kEnergy;
+  const SearchOptions options = searched_by("energy");
   expect_agreement(50, options, [&](std::mt19937_64& random) {
     RandomCosts of_all = test::random_options(random, 3, 8);
     of_all.media = 4;
@@ -176,8 +203,7 @@ TEST_P(Conformance, WithAsManyMediaAsThereMayBe) {
 TEST_P(Conformance, OnGrids) {
   // Long enough for the coarse grids of a search.
   expect_agreement(30, {}, costs(2, 70));
-  SearchOptions options;
-  options.third = ThirdObjective::kEnergy;
+  const SearchOptions options = searched_by("energy");
   expect_agreement(10, options, costs(2, 70));
 }
 
@@ -243,9 +269,8 @@ TEST_P(Conformance, RefusesInputsThatAreNone) {
 TEST_P(Conformance, RefusesMoreDevicesThanItCanSearch) {
   // Of 64 different ones the usages are more than a number can count.
   for (const int devices : {24, 64}) {
-    for (const ThirdObjective third : {ThirdObjective::kNone, ThirdObjective::kEnergy}) {
-      SearchOptions options;
-      options.third = third;
+    for (const char* const also : {"", "energy"}) {
+      SearchOptions options = searched_by(also);
       options.replicas = false;
       const auto front = GetParam()->search(test::model_like_costs(devices, 12, 1), options);
       ASSERT_FALSE(front) << devices;

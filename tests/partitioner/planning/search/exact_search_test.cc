@@ -85,7 +85,7 @@ TEST(Exact, FindsAFrontOfAModelsSize) {
 /// Whether some point of `front` is at least as good as `point`.
 bool met(const std::vector<FrontPoint>& front, const FrontPoint& point) {
   return std::ranges::any_of(front, [&](const FrontPoint& other) {
-    return other.point.latency <= point.point.latency && other.third <= point.third &&
+    return other.point.latency <= point.point.latency && other.also <= point.also &&
            static_cast<double>(other.point.window) * to_nanoseconds(point.point.latency) >=
                static_cast<double>(point.point.window) * to_nanoseconds(other.point.latency) *
                    (1 - 1e-12);

@@ -7,6 +7,7 @@
 #include "partitioner/planning/search/search_strategy.h"
 #include "partitioner/planning/search/strategies.h"
 #include "tests/support/front_agreement.h"
+#include "tests/support/objectives.h"
 #include "tests/support/random_costs.h"
 
 namespace pareto::planning {
@@ -16,7 +17,7 @@ namespace {
 class Plain {
  public:
   Plain(const CostInputs& inputs, const SearchOptions& options)
-      : inputs_(inputs), options_(options), front_(options.windows) {}
+      : inputs_(inputs), options_(options), front_(options.windows, options.also) {}
 
   std::vector<FrontPoint> front() {
     add_pipelines({});
@@ -82,15 +83,16 @@ TEST(Exhaustive, FindsTheFrontOfAllThatCanBeEvaluated) {
   std::mt19937_64 random(19);
   std::size_t largest = 0;
   std::size_t in_turns = 0;
-  for (const ThirdObjective third : {ThirdObjective::kNone, ThirdObjective::kEnergy,
-                                     ThirdObjective::kMemory, ThirdObjective::kLoss}) {
-    for (int i = 0; i < 120; ++i) {
+  auto choices = test::singles_and_pairs();
+  choices.emplace_back();
+  for (const AlsoObjectives& also : choices) {
+    for (int i = 0; i < 40; ++i) {
       test::RandomCosts of_all = test::random_options(random, 3, 5);
       of_all.media = i % 3;
       of_all.cards = i % 2 * 0.5;
       const CostInputs inputs = test::random_costs(of_all, random);
       SearchOptions options;
-      options.third = third;
+      options.also = also;
       options.replicas = i % 4 != 0;
       if (i % 5 == 0) options.windows = {2, 4};
       const auto front = exhaustive_search()->search(inputs, options);

@@ -7,6 +7,7 @@
 
 #include "partitioner/planning/search/strategies.h"
 #include "tests/support/front_agreement.h"
+#include "tests/support/objectives.h"
 
 namespace pareto::planning {
 namespace {
@@ -109,7 +110,7 @@ CostInputs random_costs_of(const Ideals& ideals, int devices, std::mt19937_64& r
       device.crossing_bytes.push_back(static_cast<std::int64_t>(random() % 50));
     }
     if (random() % 3 == 0) device.memory_limit_bytes = device.weight_bytes.back() / 2;
-    device.milliwatts = static_cast<std::int64_t>(random() % 10);
+    device.figures["power"] = static_cast<std::int64_t>(random() % 10);
     inputs.devices.push_back(std::move(device));
   }
   LinkCosts link;
@@ -123,12 +124,13 @@ class OverIdeals : public testing::TestWithParam<const SearchStrategy*> {};
 
 TEST_P(OverIdeals, AgreesWithTheExhaustiveSearch) {
   std::mt19937_64 random(5);
+  const auto choices = test::singles_and_pairs();
   for (int i = 0; i < 300; ++i) {
     const auto ideals = find_ideals(random_flow(4 + static_cast<int>(random() % 8), random));
     ASSERT_TRUE(ideals) << ideals.error().message;
     const CostInputs inputs = random_costs_of(*ideals, 2 + static_cast<int>(random() % 2), random);
     SearchOptions options;
-    options.third = static_cast<ThirdObjective>(i % 3);
+    if (i % 3 > 0) options.also = choices[static_cast<std::size_t>(i) % choices.size()];
     const auto expected = exhaustive_search()->search(inputs, options);
     const auto front = GetParam()->search(inputs, options);
     ASSERT_TRUE(expected) << expected.error().message;

@@ -18,13 +18,12 @@ CostInputs small_costs(std::mt19937_64& random) {
   return test::random_costs(options, random);
 }
 
-std::int64_t third_of(const Way& way, ThirdObjective third) {
-  if (third == ThirdObjective::kEnergy) return static_cast<std::int64_t>(way.picojoules);
-  return third == ThirdObjective::kLoss ? way.loss : 0;
+Criteria criteria_of(const Way& way) {
+  return {std::max(way.latency, way.bottleneck), way.bottleneck, way.also};
 }
 
-Criteria criteria_of(const Way& way, ThirdObjective third) {
-  return {std::max(way.latency, way.bottleneck), way.bottleneck, third_of(way, third)};
+AlsoObjectives also(const std::vector<std::string>& names) {
+  return find_objectives(names, searched_objectives()).value();
 }
 
 /// Nothing is given up that the front does not cover: each beginning of each way is asked about,
@@ -33,23 +32,23 @@ TEST(LabelBounds, GiveUpNoBeginningOfAPlanThatIsNew) {
   std::mt19937_64 random(51);
   int given_up = 0;
   int kept = 0;
-  for (const ThirdObjective third :
-       {ThirdObjective::kNone, ThirdObjective::kEnergy, ThirdObjective::kLoss}) {
+  for (const AlsoObjectives& objectives : {also({}), also({"energy"}), also({"loss"}),
+                                           also({"cost"}), also({"network_bytes", "energy"})}) {
     for (int i = 0; i < 60; ++i) {
-      const SearchTables tables = make_tables(small_costs(random), 1);
+      const SearchTables tables = make_tables(small_costs(random), objectives, 1);
       const auto ways = test::ways_in(tables);
-      const LabelBounds bounds(tables, third);
+      const LabelBounds bounds(tables, objectives);
       ASSERT_EQ(bounds.feasible(), !ways.empty());
       if (ways.empty()) continue;
-      PointFront front({});
+      PointFront front({}, objectives);
       for (std::size_t one = 0; one < ways.size(); one += 1 + random() % 4) {
-        front.add(criteria_of(ways[one], third), one);
+        front.add(criteria_of(ways[one]), one);
       }
       for (const Way& way : ways) {
-        const bool covered = front.covers(criteria_of(way, third));
+        const bool covered = front.covers(criteria_of(way));
         for (std::size_t stage = 0; stage < way.stages.size(); ++stage) {
           // What it has lost or spent until then is left out: less is better.
-          const Criteria so_far{way.arrived[stage], way.limiting[stage], 0};
+          const Criteria so_far{way.arrived[stage], way.limiting[stage], {}};
           const int entry = tables.hops[static_cast<std::size_t>(way.hops[stage])].entry;
           const bool hopeless = bounds.hopeless_at_entry(front, so_far, way.usages[stage], entry,
                                                          way.stages[stage].begin);
@@ -67,16 +66,16 @@ TEST(LabelBounds, GiveUpNoBeginningOfAPlanThatIsNew) {
 TEST(LabelBounds, GiveUpNothingBeforeAnythingIsFound) {
   std::mt19937_64 random(52);
   for (int i = 0; i < 60; ++i) {
-    const SearchTables tables = make_tables(small_costs(random), 1);
-    const LabelBounds bounds(tables, ThirdObjective::kEnergy);
-    const PointFront nothing({});
+    const SearchTables tables = make_tables(small_costs(random), also({"energy"}), 1);
+    const LabelBounds bounds(tables, also({"energy"}));
+    const PointFront nothing({}, also({"energy"}));
     for (const Way& way : test::ways_in(tables)) {
       const TracedStage& last = way.stages.back();
       const Hop& out = tables.hops[static_cast<std::size_t>(way.hops.back())];
       ASSERT_FALSE(
-          bounds.hopeless_at_entry(nothing, {way.arrived[0], way.limiting[0], 0}, way.usages[0],
+          bounds.hopeless_at_entry(nothing, {way.arrived[0], way.limiting[0], {}}, way.usages[0],
                                    tables.hops[static_cast<std::size_t>(way.hops[0])].entry, 0));
-      ASSERT_FALSE(bounds.hopeless_at_exit(nothing, {way.latency, way.bottleneck, 0},
+      ASSERT_FALSE(bounds.hopeless_at_exit(nothing, {way.latency, way.bottleneck, {}},
                                            way.usages.back(), out.exit, last.end));
     }
   }
@@ -88,8 +87,8 @@ TEST(LabelBounds, AreOfNoUseWhereNoPlanIs) {
   for (auto& row : inputs.links) {
     for (LinkCosts& link : row) link.usable = false;
   }
-  const SearchTables tables = make_tables(inputs, 1);
-  EXPECT_FALSE(LabelBounds(tables, ThirdObjective::kNone).feasible());
+  const SearchTables tables = make_tables(inputs, {}, 1);
+  EXPECT_FALSE(LabelBounds(tables, {}).feasible());
 }
 
 TEST(RoundedDown, IsBelowByMoreThanDoublesAreOff) {

@@ -6,6 +6,7 @@
 #include "partitioner/planning/search/search_strategy.h"
 #include "partitioner/planning/search/strategies.h"
 #include "tests/support/front_agreement.h"
+#include "tests/support/objectives.h"
 #include "tests/support/random_costs.h"
 
 namespace pareto::planning {
@@ -53,7 +54,7 @@ TEST(Labels, WithAMediumForEachLinkFindTheSameFront) {
   }
 }
 
-TEST(Labels, AThirdObjectiveOnlyAddsPoints) {
+TEST(Labels, AnotherObjectiveOnlyAddsPoints) {
   std::mt19937_64 random(103);
   for (int i = 0; i < 20; ++i) {
     RandomCosts options;
@@ -61,9 +62,9 @@ TEST(Labels, AThirdObjectiveOnlyAddsPoints) {
     options.positions = 15;
     const CostInputs inputs = test::random_costs(options, random);
     const auto two = label_search()->search(inputs, {});
-    for (const ThirdObjective third : {ThirdObjective::kEnergy, ThirdObjective::kMemory}) {
+    for (const Objective* const third : searched_objectives()) {
       SearchOptions with;
-      with.third = third;
+      with.also = {third};
       const auto three = label_search()->search(inputs, with);
       ASSERT_TRUE(two && three) << i;
       for (const FrontPoint& point : *two) {
@@ -83,7 +84,7 @@ TEST(Labels, WithAsManyComparisonsAsTheyTakeAreNotGivenUp) {
   options.media = 3;
   const CostInputs inputs = test::random_costs(options, random);
   SearchOptions limit;
-  limit.third = ThirdObjective::kEnergy;
+  limit.also = {&test::objective("energy")};
   const auto whole = label_search()->search(inputs, limit);
   ASSERT_TRUE(whole) << whole.error().message;
   // Whatever the limit: the whole front, or none and why.

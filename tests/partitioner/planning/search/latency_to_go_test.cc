@@ -51,7 +51,7 @@ TEST(LatencyToGo, IsTheLeastOfAllWaysUnderEachCap) {
   int solved = 0;
   for (int i = 0; i < 150; ++i) {
     const CostInputs inputs = small_costs(random, 3, 7);
-    const SearchTables tables = make_tables(inputs, 1);
+    const SearchTables tables = make_tables(inputs, {}, 1);
     const auto ways = test::ways_in(tables);
     LatencyToGo to_go(tables);
     for (const std::int64_t cap : caps_of(ways)) {
@@ -69,9 +69,9 @@ TEST(LatencyToGo, IsTheLeastOfAllWaysUnderEachCap) {
 TEST(LatencyToGo, TracesAPlanThatTakesThisLong) {
   std::mt19937_64 random(42);
   int traced = 0;
-  for (int i = 0; i < 150; ++i) {
+  for (int i = 0; i < 250; ++i) {
     const CostInputs inputs = small_costs(random, 4, 9);
-    const SearchTables tables = make_tables(inputs, 1);
+    const SearchTables tables = make_tables(inputs, {}, 1);
     LatencyToGo to_go(tables);
     std::int64_t cap = kUncapped;
     while (const auto found = to_go.solve(cap)) {
@@ -89,23 +89,23 @@ TEST(LatencyToGo, TracesAPlanThatTakesThisLong) {
   EXPECT_GT(traced, 300);
 }
 
-TEST(LatencyToGo, OfEnergyAndOfLossIsTheLeastOfAllWays) {
+TEST(LatencyToGo, OfAnotherObjectiveIsTheLeastOfAllWays) {
+  AlsoObjectives sums = searched_objectives();
+  std::erase_if(sums, [](const Objective* one) { return one->searched->stages != Combine::kSum; });
   std::mt19937_64 random(43);
-  for (int i = 0; i < 100; ++i) {
-    const SearchTables tables = make_tables(small_costs(random, 3, 6), 1);
+  for (int i = 0; i < 60; ++i) {
+    const SearchTables tables = make_tables(small_costs(random, 3, 6), sums, 1);
     const auto ways = test::ways_in(tables);
-    LatencyToGo energy(tables, LatencyToGo::Quantity::kEnergy);
-    LatencyToGo loss(tables, LatencyToGo::Quantity::kLoss);
-    for (const std::int64_t cap : caps_of(ways)) {
-      const auto least_energy = least(ways, cap, [](const Way& way) { return way.picojoules; });
-      const auto least_loss = least(ways, cap, [](const Way& way) { return way.loss; });
-      const auto found_energy = energy.solve(cap);
-      const auto found_loss = loss.solve(cap);
-      ASSERT_EQ(found_energy.has_value(), least_energy.has_value()) << i;
-      ASSERT_EQ(found_loss.has_value(), least_loss.has_value()) << i;
-      if (!least_energy) continue;
-      ASSERT_NEAR(static_cast<double>(*found_energy), *least_energy, 1 + *least_energy * 1e-9) << i;
-      ASSERT_EQ(static_cast<double>(*found_loss), *least_loss) << i;
+    for (std::size_t objective = 0; objective < sums.size(); ++objective) {
+      LatencyToGo to_go(tables, objective);
+      for (const std::int64_t cap : caps_of(ways)) {
+        const auto expected = least(ways, cap, [&](const Way& way) { return way.also[objective]; });
+        const auto found = to_go.solve(cap);
+        ASSERT_EQ(found.has_value(), expected.has_value()) << i << " " << sums[objective]->name;
+        if (!expected) continue;
+        ASSERT_NEAR(static_cast<double>(*found), *expected, 1 + *expected * 1e-9)
+            << i << " " << sums[objective]->name;
+      }
     }
   }
 }
@@ -114,7 +114,7 @@ TEST(LatencyToGo, KnowsWhatIsLeftAtEveryArrival) {
   std::mt19937_64 random(44);
   int tight = 0;
   for (int i = 0; i < 100; ++i) {
-    const SearchTables tables = make_tables(small_costs(random, 3, 6), 1);
+    const SearchTables tables = make_tables(small_costs(random, 3, 6), {}, 1);
     const auto ways = test::ways_in(tables);
     LatencyToGo to_go(tables);
     to_go.solve(kUncapped);
@@ -142,7 +142,7 @@ TEST(LatencyToGo, KnowsWhatIsLeftAtEveryArrival) {
 
 TEST(LatencyToGo, BoundsOutliveTheSolving) {
   std::mt19937_64 random(45);
-  const SearchTables tables = make_tables(small_costs(random, 3, 6), 1);
+  const SearchTables tables = make_tables(small_costs(random, 3, 6), {}, 1);
   LatencyToGo kept(tables);
   LatencyToGo whole(tables);
   kept.solve(kUncapped);

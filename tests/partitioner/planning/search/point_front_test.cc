@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "tests/support/objectives.h"
 #include "tests/support/random_costs.h"
 
 namespace pareto::planning {
@@ -33,7 +34,7 @@ std::set<Point> plain_front(const std::vector<Criteria>& placements, WindowRange
   for (const Criteria& placement : placements) {
     for (int window = windows.least; window <= windows.most; ++window) {
       all.push_back(
-          {std::max(placement.latency, window * placement.bottleneck), window, placement.third});
+          {std::max(placement.latency, window * placement.bottleneck), window, placement.also[0]});
     }
   }
   std::set<Point> front;
@@ -47,7 +48,7 @@ std::set<Point> plain_front(const std::vector<Criteria>& placements, WindowRange
 
 Criteria random_criteria(std::mt19937_64& random, std::int64_t largest) {
   const auto number = [&] { return static_cast<std::int64_t>(1 + random() % 40) * largest / 40; };
-  Criteria criteria{number(), number(), static_cast<std::int64_t>(random() % 3)};
+  Criteria criteria{number(), number(), {static_cast<std::int64_t>(random() % 3)}};
   criteria.bottleneck = std::max<std::int64_t>(1, criteria.bottleneck / 4);
   criteria.latency = std::max(criteria.latency, criteria.bottleneck);
   return criteria;
@@ -58,7 +59,7 @@ TEST(PointFront, IsThatOfAllWindowsOfAllPlacements) {
   for (const WindowRange windows : {WindowRange{1, 30}, {1, 1}, {2, 5}, {7, 30}}) {
     for (int i = 0; i < 300; ++i) {
       std::vector<Criteria> placements;
-      PointFront front(windows);
+      PointFront front(windows, {&test::objective("energy")});
       for (std::uint64_t count = 1 + random() % 8; count > 0; --count) {
         placements.push_back(random_criteria(random, 40));
         const bool covered = front.covers(placements.back());
@@ -69,8 +70,8 @@ TEST(PointFront, IsThatOfAllWindowsOfAllPlacements) {
       for (const PointFront::Entry& entry : front.entries()) {
         const Criteria& witness = placements[entry.witness];
         ASSERT_EQ(entry.latency, std::max(witness.latency, entry.window * witness.bottleneck));
-        ASSERT_EQ(entry.third, witness.third);
-        found.insert({entry.latency, entry.window, entry.third});
+        ASSERT_EQ(entry.also, witness.also);
+        found.insert({entry.latency, entry.window, entry.also[0]});
       }
       // Of points that are equal in all but the number in flight one is kept.
       for (const Point& point : plain_front(placements, windows)) {
@@ -90,15 +91,15 @@ TEST(PointFront, WhatCostsMoreThanCoveredIsCovered) {
   std::mt19937_64 random(62);
   int covered = 0;
   for (int i = 0; i < 500; ++i) {
-    PointFront front({});
+    PointFront front({}, {&test::objective("energy")});
     for (std::size_t one = 0; one < 5; ++one) front.add(random_criteria(random, 1000), one);
     const Criteria criteria = random_criteria(random, 1000);
     if (!front.covers(criteria)) continue;
     ++covered;
     for (const auto& [latency, bottleneck, third] :
          {std::tuple{1, 0, 0}, std::tuple{0, 1, 0}, std::tuple{0, 0, 1}, std::tuple{500, 90, 2}}) {
-      Criteria more{criteria.latency + latency, criteria.bottleneck + bottleneck,
-                    criteria.third + third};
+      Criteria more{
+          criteria.latency + latency, criteria.bottleneck + bottleneck, {criteria.also[0] + third}};
       more.latency = std::max(more.latency, more.bottleneck);
       ASSERT_TRUE(front.covers(more)) << i;
     }
@@ -106,20 +107,32 @@ TEST(PointFront, WhatCostsMoreThanCoveredIsCovered) {
   EXPECT_GT(covered, 50);
 }
 
+TEST(PointFront, OfAPriceIsOfWhatEachPointCosts) {
+  // Half the price, at a third of the rate: per request it costs more.
+  const Objective& cost = test::objective("cost");
+  PointFront front({1, 1}, {&cost});
+  const std::int64_t second = 1'000'000'000;
+  EXPECT_TRUE(front.add(Criteria{second, second, {2'000'000}}, 0));
+  EXPECT_FALSE(front.add(Criteria{3 * second, 3 * second, {1'000'000}}, 1));
+  EXPECT_TRUE(front.add(Criteria{3 * second, 3 * second, {500'000}}, 2));
+  ASSERT_EQ(front.entries().size(), 2U);
+  EXPECT_EQ(front.entries()[0].also[0], cost.searched->at_window(2'000'000, second, 1));
+}
+
 TEST(PointFront, ComparesTimesThatNoWordHoldsTheProductOf) {
   PointFront front({});
   constexpr std::int64_t kLong = std::int64_t{1} << 61;
-  EXPECT_TRUE(front.add({Nanoseconds(kLong), 99'999}, 0, 0));
-  EXPECT_FALSE(front.add({Nanoseconds(kLong), 99'998}, 0, 1));
-  EXPECT_TRUE(front.add({Nanoseconds(kLong), 100'000}, 0, 2));
+  EXPECT_TRUE(front.add({Nanoseconds(kLong), 99'999}, {}, 0));
+  EXPECT_FALSE(front.add({Nanoseconds(kLong), 99'998}, {}, 1));
+  EXPECT_TRUE(front.add({Nanoseconds(kLong), 100'000}, {}, 2));
   ASSERT_EQ(front.entries().size(), 1U);
   EXPECT_EQ(front.entries()[0].witness, 2U);
 }
 
 TEST(PointFront, OfEqualPointsTheFirstStays) {
   PointFront front({1, 4});
-  EXPECT_TRUE(front.add(Criteria{100, 50, 0}, 0));
-  EXPECT_FALSE(front.add(Criteria{100, 50, 0}, 1));
+  EXPECT_TRUE(front.add(Criteria{100, 50, {}}, 0));
+  EXPECT_FALSE(front.add(Criteria{100, 50, {}}, 1));
   for (const auto& entry : front.entries()) EXPECT_EQ(entry.witness, 0U);
 }
 
@@ -147,7 +160,7 @@ TEST(WithPlacements, AWitnessThatTakesAnotherTimeIsOurFault) {
   const CostInputs inputs = test::model_like_costs(2, 6, 1);
   const Placement alone{{{0, 0, 6}}, {}};
   PointFront front({});
-  front.add({Nanoseconds(1), 1}, 0, 0);
+  front.add({Nanoseconds(1), 1}, {}, 0);
   const auto points = with_placements(front, std::vector{alone}, inputs, {});
   ASSERT_FALSE(points);
   EXPECT_EQ(points.error().code, ErrorCode::kInternal);

@@ -8,6 +8,7 @@
 
 #include "partitioner/planning/search/strategies.h"
 #include "tests/support/front_agreement.h"
+#include "tests/support/objectives.h"
 #include "tests/support/random_costs.h"
 
 namespace pareto::planning {
@@ -16,7 +17,7 @@ namespace {
 /// Returns the points of replicas if there are no pipelines next to them.
 Expected<std::vector<FrontPoint>> replicas_alone(const CostInputs& inputs,
                                                  const SearchOptions& options = {}) {
-  PointFront front(options.windows);
+  PointFront front(options.windows, options.also);
   std::vector<Placement> witnesses;
   PARETO_TRY(add_replicas(inputs, options, front, witnesses));
   return with_placements(front, witnesses, inputs, options);
@@ -57,11 +58,13 @@ TEST(Replicas, EachTakesItsOwnWayOnEveryLink) {
     EXPECT_THAT(point.placement.codecs, testing::ElementsAre(1, 0, 0, 0));
   }
   SearchOptions lossless;
-  lossless.third = ThirdObjective::kLoss;
+  lossless.also = {&test::objective("loss")};
   const auto both = replicas_alone(inputs, lossless);
   ASSERT_TRUE(both);
-  EXPECT_TRUE(std::ranges::any_of(*both, [](const FrontPoint& point) { return point.third == 0; }));
-  EXPECT_TRUE(std::ranges::any_of(*both, [](const FrontPoint& point) { return point.third > 0; }));
+  EXPECT_TRUE(
+      std::ranges::any_of(*both, [](const FrontPoint& point) { return point.also[0] == 0; }));
+  EXPECT_TRUE(
+      std::ranges::any_of(*both, [](const FrontPoint& point) { return point.also[0] > 0; }));
 }
 
 TEST(Replicas, OfDevicesThatCannotBeComparedAreRefusedWhereTheyAreTooMany) {
@@ -70,7 +73,7 @@ TEST(Replicas, OfDevicesThatCannotBeComparedAreRefusedWhereTheyAreTooMany) {
   costs.devices = 40;
   costs.media = 2;
   SearchOptions options;
-  options.third = ThirdObjective::kEnergy;
+  options.also = {&test::objective("energy")};
   costs.largest_time = 100'000;
   const auto replicas = replicas_alone(test::random_costs(costs, random), options);
   ASSERT_FALSE(replicas);

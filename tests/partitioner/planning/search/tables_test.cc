@@ -6,6 +6,7 @@
 #include <set>
 
 #include "tests/partitioner/planning/search/ways.h"
+#include "tests/support/objectives.h"
 #include "tests/support/random_costs.h"
 
 namespace pareto::planning {
@@ -29,15 +30,19 @@ TEST(Tables, EveryWayIsAPlanThatTakesAsLong) {
   int ways = 0;
   for (int i = 0; i < 200; ++i) {
     const CostInputs inputs = small_costs(random);
-    const SearchTables tables = make_tables(inputs, 1);
+    AlsoObjectives sums = searched_objectives();
+    std::erase_if(sums,
+                  [](const Objective* one) { return one->searched->stages != Combine::kSum; });
+    const SearchTables tables = make_tables(inputs, sums, 1);
     for (const Way& way : test::ways_in(tables)) {
       const auto plan = evaluate(inputs, to_placement(tables, way.stages, way.hops));
       ASSERT_TRUE(plan) << plan.error().message;
       // An answer is not there before its bottleneck is through.
       ASSERT_EQ(plan->latency.count(), std::max(way.latency, way.bottleneck)) << i;
       ASSERT_EQ(plan->bottleneck.count(), way.bottleneck) << i;
-      ASSERT_EQ(plan->loss, way.loss) << i;
-      ASSERT_DOUBLE_EQ(static_cast<double>(plan->energy_picojoules), way.picojoules) << i;
+      for (std::size_t k = 0; k < sums.size(); ++k) {
+        ASSERT_EQ(plan->value(*sums[k]), way.also[k]) << i << " " << sums[k]->name;
+      }
       ++ways;
     }
   }
@@ -80,17 +85,18 @@ TEST(Tables, NoPlanIsBetterThanAllWays) {
     options.cards = 0;
     options.codecs = 0.6;
     const CostInputs inputs = test::random_costs(options, random);
-    const SearchTables tables = make_tables(inputs, 1);
+    const Objective& loss = test::objective("loss");
+    const SearchTables tables = make_tables(inputs, {&loss}, 1);
     std::set<std::vector<std::int64_t>> best;
     for (const Way& way : test::ways_in(tables)) {
-      best.insert({std::max(way.latency, way.bottleneck), way.bottleneck, way.loss});
+      best.insert({std::max(way.latency, way.bottleneck), way.bottleneck, way.also[0]});
     }
     Placement none;
     for_each_plan(inputs, none, [&](const Evaluation& plan) {
       ++plans;
       const bool met = std::ranges::any_of(best, [&](const auto& way) {
         return way[0] <= plan.latency.count() && way[1] <= plan.bottleneck.count() &&
-               way[2] <= plan.loss;
+               way[2] <= plan.value(loss);
       });
       EXPECT_TRUE(met) << "instance " << i << ": " << plan.latency.count() << " ns";
     });
@@ -105,9 +111,9 @@ TEST(Tables, HoldEveryStepthPositionThatMayBeCut) {
   options.illegal = 0;
   CostInputs inputs = test::random_costs(options, random);
   inputs.legal[3] = inputs.legal[8] = false;
-  EXPECT_THAT(make_tables(inputs, 1).positions, ElementsAre(0, 1, 2, 4, 5, 6, 7, 9, 10));
-  EXPECT_THAT(make_tables(inputs, 3).positions, ElementsAre(0, 4, 7, 10));
-  EXPECT_THAT(make_tables(inputs, 100).positions, ElementsAre(0, 10));
+  EXPECT_THAT(make_tables(inputs, {}, 1).positions, ElementsAre(0, 1, 2, 4, 5, 6, 7, 9, 10));
+  EXPECT_THAT(make_tables(inputs, {}, 3).positions, ElementsAre(0, 4, 7, 10));
+  EXPECT_THAT(make_tables(inputs, {}, 100).positions, ElementsAre(0, 10));
 }
 
 TEST(Tables, CountAlikeDevicesInsteadOfNamingThem) {
@@ -115,7 +121,7 @@ TEST(Tables, CountAlikeDevicesInsteadOfNamingThem) {
   RandomCosts options;
   options.devices = 5;
   options.identical = 1;
-  const SearchTables tables = make_tables(test::random_costs(options, random), 1);
+  const SearchTables tables = make_tables(test::random_costs(options, random), {}, 1);
   ASSERT_EQ(tables.kinds.size(), 1U);
   EXPECT_EQ(tables.usages, 6U);
   EXPECT_THAT(tables.kinds[0].devices, ElementsAre(0, 1, 2, 3, 4));
@@ -174,17 +180,22 @@ TEST(Tables, LeaveOutWaysThatAnotherIsNowhereWorseThan) {
   inputs.links[0][1].usable = true;
   inputs.links[0][1].bytes_per_second = 1e6;
   inputs.links[0][1].codecs = {bad, good, exact, good};
-  const SearchTables tables = make_tables(inputs, 1);
-  const auto kind_of = [&](int device) {
-    return std::ranges::find_if(tables.kinds,
-                                [&](const Kind& kind) { return kind.devices.front() == device; }) -
-           tables.kinds.begin();
+  const auto codecs_between = [&](const AlsoObjectives& also) {
+    const SearchTables tables = make_tables(inputs, also, 1);
+    const auto kind_of = [&](int device) {
+      return std::ranges::find_if(
+                 tables.kinds, [&](const Kind& kind) { return kind.devices.front() == device; }) -
+             tables.kinds.begin();
+    };
+    std::set<int> codecs;
+    for (const Hop& hop : tables.hops) {
+      if (hop.from == kind_of(0) && hop.to == kind_of(1)) codecs.insert(hop.codec);
+    }
+    return codecs;
   };
-  std::set<int> codecs;
-  for (const Hop& hop : tables.hops) {
-    if (hop.from == kind_of(0) && hop.to == kind_of(1)) codecs.insert(hop.codec);
-  }
-  EXPECT_EQ(codecs, (std::set<int>{1, 2})) << "one small, one exact, each once";
+  EXPECT_EQ(codecs_between({&test::objective("loss")}), (std::set<int>{1, 2}))
+      << "one small, one exact, each once";
+  EXPECT_EQ(codecs_between({}), std::set<int>{1}) << "nobody asks what is lost";
 }
 
 TEST(Tables, NoWayHasAStageThatADeviceHasNoRoomFor) {
@@ -197,7 +208,7 @@ TEST(Tables, NoWayHasAStageThatADeviceHasNoRoomFor) {
   int limited = 0;
   for (int i = 0; i < 100; ++i) {
     const CostInputs inputs = test::random_costs(options, random);
-    const SearchTables tables = make_tables(inputs, 1);
+    const SearchTables tables = make_tables(inputs, {}, 1);
     for (const Kind& kind : tables.kinds) {
       const DeviceCosts& device = inputs.devices[static_cast<std::size_t>(kind.devices.front())];
       for (std::size_t begin = 0; begin < kind.ends.size(); ++begin) {
@@ -240,7 +251,7 @@ TEST(Tables, UsagesThatNoNumberCountsAreRefused) {
   RandomCosts options;
   options.devices = 70;
   options.positions = 3;
-  const SearchTables tables = make_tables(test::random_costs(options, random), 1);
+  const SearchTables tables = make_tables(test::random_costs(options, random), {}, 1);
   const auto size = check_size(tables, 1);
   ASSERT_FALSE(size);
   EXPECT_EQ(size.error().code, ErrorCode::kExhausted);

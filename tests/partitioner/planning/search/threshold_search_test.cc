@@ -36,7 +36,7 @@ TEST(ThresholdSearch, FindsTheBestOfEveryWindow) {
   for (const WindowRange windows : {WindowRange{1, 40}, {1, 1}, {3, 9}}) {
     for (int i = 0; i < 100; ++i) {
       const CostInputs inputs = test::random_costs(without_media(random, 3, 7), random);
-      const auto ways = test::ways_in(make_tables(inputs, 1));
+      const auto ways = test::ways_in(make_tables(inputs, {}, 1));
       PointFront front(windows);
       std::vector<Placement> witnesses;
       const auto caps = threshold_search(inputs, windows, front, witnesses);

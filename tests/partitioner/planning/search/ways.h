@@ -20,8 +20,7 @@ struct Way {
   std::vector<std::int64_t> limiting;  ///< by stage, the bottleneck of all before it, at least 1
   std::int64_t latency = 0;            ///< sum of stages and hops
   std::int64_t bottleneck = 1;         ///< of stages and links; media are left out
-  double picojoules = 0;
-  std::int64_t loss = 0;
+  planning::Values also{};             ///< sums of what rates and hops say, by objective
 };
 
 class Ways {
@@ -42,7 +41,9 @@ class Ways {
     const auto& delay = way.stages.size() == 1 ? hop.first_delay : hop.delay;
     way.latency += hop.occupancy[at(position)] + delay[at(position)];
     way.bottleneck = std::max(way.bottleneck, hop.occupancy[at(position)]);
-    way.loss += hop.loss[at(position)];
+    for (std::size_t i = 0; i < hop.values.size(); ++i) {
+      way.also[i] += hop.values[i][at(position)];
+    }
     way.hops.push_back(index);
     if (hop.to < 0) {
       found_.push_back(std::move(way));
@@ -74,7 +75,9 @@ class Ways {
       Way way = before;
       const std::int64_t time = entry.alone[at(begin)] + exit.alone[at(end)];
       way.latency += time;
-      way.picojoules += static_cast<double>(kind.milliwatts) * static_cast<double>(time);
+      for (std::size_t i = 0; i < kind.rates.size(); ++i) {
+        way.also[i] += kind.rates[i].fixed + kind.rates[i].per_nanosecond * time;
+      }
       way.bottleneck = std::max(way.bottleneck, entry.busy[at(begin)] + exit.busy[at(end)]);
       way.stages.push_back({in.to, begin, end});
       cross(std::move(way), usage, index, end);

@@ -1,0 +1,136 @@
+#include "coordinator/statistics/objective_figures.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "coordinator/statistics/front.h"
+#include "core/base/text.h"
+
+namespace pareto::statistics {
+namespace {
+
+using Figures = std::map<std::string, planning::DeviceFigures>;
+
+nlohmann::json options_of(const results::RunRecord& run) {
+  auto options = nlohmann::json::parse(run.options_json, nullptr, /*allow_exceptions=*/false);
+  return options.is_object() ? options : nlohmann::json::object();
+}
+
+/// Returns the trial's measurement with what the inventory says of its devices.
+planning::Measurement with_figures(const results::TrialRecord& trial, const Figures& figures) {
+  planning::Measurement measurement = measurement_of(trial);
+  for (std::size_t i = 0; i < trial.stages.size(); ++i) {
+    const auto known = figures.find(trial.stages[i].device);
+    if (known != figures.end()) measurement.stages[i].figures = known->second;
+  }
+  return measurement;
+}
+
+bool is_usual(const std::vector<std::string>& names) {
+  return std::set<std::string>(names.begin(), names.end()) ==
+         std::set<std::string>{"latency", "throughput"};
+}
+
+}  // namespace
+
+Figures device_figures(const results::RunRecord& run) {
+  const nlohmann::json options = options_of(run);
+  Figures figures;
+  const auto read = [](const nlohmann::json& value, std::int64_t& into) {
+    if (value.is_number() && value.get<double>() >= 0) into = value.get<std::int64_t>();
+  };
+  if (const auto found = options.find("device_figures");
+      found != options.end() && found->is_object()) {
+    for (const auto& [device, of] : found->items()) {
+      if (!of.is_object()) continue;
+      for (const auto& [key, value] : of.items()) read(value, figures[device][key]);
+    }
+  }
+  // Runs of earlier versions kept powers only.
+  if (const auto found = options.find("milliwatts"); found != options.end() && found->is_object()) {
+    for (const auto& [device, value] : found->items()) read(value, figures[device]["power"]);
+  }
+  return figures;
+}
+
+void fill_objectives(results::RunRecord& run) {
+  const Figures figures = device_figures(run);
+  std::set<std::string_view> known;
+  for (results::TrialRecord& trial : run.trials) {
+    trial.objectives.clear();
+    if (!is_measured(trial)) continue;
+    const planning::Measurement measurement = with_figures(trial, figures);
+    for (const planning::Objective& objective : planning::builtin_objectives()) {
+      const double value = objective.read(measurement);
+      if (!std::isfinite(value)) continue;
+      trial.objectives.push_back({std::string(objective.name), value});
+      known.insert(objective.name);
+    }
+  }
+  run.objectives.clear();
+  for (const planning::Objective& objective : planning::builtin_objectives()) {
+    if (!known.contains(objective.name)) continue;
+    run.objectives.push_back({std::string(objective.name), std::string(objective.title),
+                              std::string(objective.unit),
+                              objective.direction == planning::Direction::kSmallerIsBetter});
+  }
+  const nlohmann::json options = options_of(run);
+  const auto chosen = options.find("objectives");
+  if (chosen == options.end() || !chosen->is_array()) return;
+  std::vector<std::string> names;
+  for (const auto& name : *chosen) {
+    if (name.is_string()) names.push_back(name.get<std::string>());
+  }
+  // Of a run that has not measured yet there is no front to make.
+  static_cast<void>(choose_objectives(run, names));
+}
+
+Expected<> choose_objectives(results::RunRecord& run, const std::vector<std::string>& names) {
+  PARETO_ASSIGN(const auto objectives,
+                planning::find_objectives(names, planning::all_objectives()));
+  if (objectives.size() < 2) {
+    return fail(ErrorCode::kInvalidArgument, "a front needs two objectives or more");
+  }
+  for (const std::string& name : names) {
+    if (std::ranges::find(run.objectives, name, &results::ObjectiveRecord::name) !=
+        run.objectives.end()) {
+      continue;
+    }
+    std::vector<std::string> known;
+    for (const results::ObjectiveRecord& one : run.objectives) known.push_back(one.name);
+    const planning::Objective& row =
+        *objectives[static_cast<std::size_t>(std::ranges::find(names, name) - names.begin())];
+    const std::string remedy =
+        row.needs
+            ? fmt::format(" (say \"{}\" next to each device in the inventory)", row.needs->example)
+            : std::string();
+    return fail(ErrorCode::kInvalidArgument,
+                "no plan of run {} has a figure of objective \"{}\"{}; it has {}", run.id, name,
+                remedy, known.empty() ? "none yet" : join(known));
+  }
+  run.axes = names;
+  if (is_usual(names)) {
+    mark_on_front(run.trials);
+    return {};
+  }
+  const Figures figures = device_figures(run);
+  std::map<std::pair<std::int64_t, std::string>, std::vector<results::TrialRecord*>> groups;
+  for (results::TrialRecord& trial : run.trials) {
+    trial.on_front = false;
+    trial.p_front = results::kUnsettled;
+    if (is_measured(trial)) groups[{trial.batch, trial.condition}].push_back(&trial);
+  }
+  for (const auto& [key, group] : groups) {
+    std::vector<planning::Measurement> points;
+    for (const results::TrialRecord* trial : group) points.push_back(with_figures(*trial, figures));
+    for (const std::size_t i : planning::pareto_front(points, objectives)) {
+      group[i]->on_front = true;
+    }
+  }
+  return {};
+}
+
+}  // namespace pareto::statistics
