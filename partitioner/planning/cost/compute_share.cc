@@ -6,7 +6,8 @@
 namespace pareto::planning {
 namespace {
 
-/// Little enough that the bottleneck mostly stays where it is, enough that whole nanoseconds do not matter.
+/// Factor by which devices are made slower. It is so small that the bottleneck mostly stays where
+/// it is, and large enough that whole nanoseconds do not matter.
 constexpr double kSlower = 1.02;
 
 Nanoseconds slower(Nanoseconds time) { return from_nanoseconds(kSlower * to_nanoseconds(time)); }
@@ -18,7 +19,7 @@ void slow_down(StageCosts& costs) {
   if (costs.whole) costs.whole = slower(*costs.whole);
 }
 
-/// Of a batch, beyond the first.
+/// Returns the time of each batch beyond the first, in s.
 double time_per_batch(const Evaluation& evaluation, int window) {
   return 1 / at_window(evaluation, window).throughput_per_s();
 }

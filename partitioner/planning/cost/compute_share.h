@@ -1,5 +1,5 @@
-// How much of what a plan takes is the devices' doing, and how much the network's: where a prediction errs by what devices take, the plan's
-// figures err by so much of it.
+// Splits what a plan takes into the part of the devices and that of the network. If a prediction
+// errs in what devices take, the plan's figures err by the devices' share of that error.
 #pragma once
 
 #include "core/base/error.h"
@@ -8,19 +8,23 @@
 
 namespace pareto::planning {
 
-/// By what share of it each figure changes when all devices are slower by one: elasticities, 0 (the network alone) to 1 (devices alone).
+/// Elasticities of a plan's figures: the relative change of each, divided by the relative change of
+/// what all devices take. They lie between 0 (only the network counts) and 1 (only devices count).
 struct ComputeShare {
   double latency = 1;
   double throughput = 1;
 };
 
-/// Threads: one owner; share_of may be called by several at once.
+/// The compute shares of placements with the same inputs.
+///
+/// Threads: one owner; share_of() may be called by several at once.
 class ComputeShares {
  public:
-  /// `inputs` pass check().
+  /// Takes inputs that pass check().
   explicit ComputeShares(const CostInputs& inputs);
 
-  /// `evaluation`: of the placement with the inputs; `window`: requests in flight, at least 1. Fails as evaluate does.
+  /// Returns the shares of a placement. `evaluation` is that of the placement with the inputs.
+  /// `window`: requests in flight, at least 1. Fails: whatever evaluate() returns.
   Expected<ComputeShare> share_of(const Placement& placement, const Evaluation& evaluation,
                                   int window) const;
 

@@ -7,13 +7,14 @@
 namespace pareto::planning {
 namespace {
 
-/// On a link, and in a processor: a plan's latency is then below 2^53 ns, which even a double holds exactly; its bottleneck times the
-/// largest window, and its energy at the largest power, are below 2^63.
+/// The longest times on a link, and in a processor. A plan's latency is then below 2^53 ns, which
+/// even a double holds exactly. Its bottleneck times the largest window, and its energy at the
+/// largest power, are below 2^63.
 constexpr Nanoseconds kLongestOnLink = std::chrono::hours(1);
 constexpr Nanoseconds kLongestInProcessor = std::chrono::minutes(4);
-/// In nanoseconds: longer than any, and exact as a double.
+/// A time in ns that is longer than any other, and exact as a double.
 constexpr double kNoTime = 1e15;
-/// Of StageRate: sums over all devices of a plan stay exact.
+/// The largest numbers of a StageRate. Sums over all devices of a plan then stay exact.
 constexpr std::int64_t kMostPerNanosecond = 1'000'000;
 constexpr std::int64_t kMostFixed = 1'000'000'000'000;
 
@@ -22,7 +23,7 @@ const LinkCodec& codec_of(const LinkCosts& link, int codec) {
   return link.codecs.empty() ? kNone : link.codecs[static_cast<std::size_t>(codec)];
 }
 
-/// The times of a message of so many bytes on the wire. points: not empty.
+/// Returns the times of a message of `bytes` on the wire. `points` is not empty.
 LinkTimes interpolated(const std::vector<LinkPoint>& points, double bytes) {
   if (points.size() == 1 || bytes <= static_cast<double>(points.front().bytes)) {
     return points.front().times;
@@ -45,7 +46,7 @@ LinkTimes interpolated(const std::vector<LinkPoint>& points, double bytes) {
 bool is_time(Nanoseconds time, Nanoseconds longest) { return time.count() >= 0 && time <= longest; }
 bool is_factor(double factor) { return factor >= 0 && std::isfinite(factor); }
 
-/// Whether they descend along no stage.
+/// Returns whether the sums descend along no stage.
 template <typename T>
 bool ascends(const std::vector<T>& sums, const std::vector<std::vector<int>>& ends) {
   if (ends.empty()) return std::ranges::is_sorted(sums);
@@ -196,7 +197,7 @@ Expected<> check_points(const std::vector<LinkPoint>& points) {
   return {};
 }
 
-/// Of a boundary that nothing at this position is larger than.
+/// Checks the crossing of a boundary that nothing at this position is larger than.
 Expected<> check_crossing(const LinkCosts& link, int codec, int position, std::int64_t boundary) {
   const LinkCodec& chosen = codec_of(link, codec);
   const CodecFigures& figures = chosen.figures_at(position);
@@ -204,7 +205,7 @@ Expected<> check_crossing(const LinkCosts& link, int codec, int position, std::i
       !is_factor(figures.decode_ns_per_byte) || figures.loss < 0) {
     return fail(ErrorCode::kInvalidArgument, "codec {}: a number is negative or none", chosen.name);
   }
-  // As doubles, for a rounded one could be out of range.
+  // Doubles, because a rounded one could be out of range.
   const auto bytes = static_cast<double>(boundary);
   const double on_wire =
       link.bytes_per_second > 0 ? bytes * figures.bytes_factor / link.bytes_per_second * 1e9 : 0;
@@ -335,7 +336,7 @@ LinkTimes crossing_times(const CostInputs& inputs, int from, int to, int codec, 
   const auto& early = inputs.devices[static_cast<std::size_t>(from)].early;
   const auto at = static_cast<std::size_t>(position);
   if (early.empty() || early[at].empty()) return times;
-  // From the end of the stage on.
+  // The time when the link is free, counted from the end of the stage.
   Nanoseconds free = -early[at].front().lead;
   std::int64_t rest = inputs.boundary(position);
   for (const EarlyValue& value : early[at]) {
@@ -344,7 +345,8 @@ LinkTimes crossing_times(const CostInputs& inputs, int from, int to, int codec, 
   }
   const LinkTimes last = link_times(link, codec, position, rest);
   const Nanoseconds all = times.occupancy + times.delay;
-  // What a link lets pass at once (a token bucket) it lets pass of all parts together: those that follow each other are delayed as the whole.
+  // A link may let some bytes pass at once (a token bucket). It does so for all parts together:
+  // parts that follow each other are delayed like the whole.
   const Nanoseconds left = last.occupancy + std::max(last.delay, free + times.delay);
   times.delay = std::min(all, left) - times.occupancy;
   return times;

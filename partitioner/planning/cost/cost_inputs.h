@@ -1,7 +1,9 @@
-// What a prediction is made from: what every position takes on every device, and what every link does to a message. Plain values, filled
-// from device profiles and conditions, read by evaluate() and by partitioner/planning/search.
+// The inputs of a prediction: what every position takes on every device, and what every link does
+// to a message. They are plain values, filled from device profiles and conditions. evaluate() and
+// partitioner/planning/search read them.
 //
-// All times are whole nanoseconds: sums and maxima of them are exact, and so is the comparison of two plans.
+// All times are whole nanoseconds. Their sums and maxima are exact, and so is the comparison of two
+// plans.
 #pragma once
 
 #include <algorithm>
@@ -18,18 +20,19 @@
 
 namespace pareto::planning {
 
-/// What one message takes on a link.
+/// The times of one message on a link.
 struct LinkTimes {
-  Nanoseconds occupancy{};  ///< of the link
-  Nanoseconds delay{};      ///< of the message; another may be under way meanwhile
-  Nanoseconds send{};       ///< of the sending stage: encoding and processor time
-  Nanoseconds receive{};
+  Nanoseconds occupancy{};  ///< occupancy of the link, in ns
+  Nanoseconds delay{};      ///< delay of the message, in ns; another may be under way meanwhile
+  Nanoseconds send{};       ///< time of the sending stage, in ns: encoding and processor time
+  Nanoseconds receive{};    ///< time of the receiving stage, in ns
 
-  Nanoseconds whole() const { return occupancy + delay + send + receive; }  ///< of a lone message
+  /// Returns the time of a lone message.
+  Nanoseconds whole() const { return occupancy + delay + send + receive; }
   bool operator==(const LinkTimes&) const = default;
 };
 
-/// A message of so many bytes on the wire, measured; `times` without its codec.
+/// A measured message of `bytes` on the wire. `times` are without its codec.
 struct LinkPoint {
   std::int64_t bytes = 0;
   LinkTimes times;
@@ -37,24 +40,27 @@ struct LinkPoint {
   bool operator==(const LinkPoint&) const = default;
 };
 
-/// What a codec makes of a boundary.
+/// The effect of a codec on a boundary.
 struct CodecFigures {
   double bytes_factor = 1;        ///< bytes on the wire for one byte of the boundary
-  double encode_ns_per_byte = 0;  ///< of the boundary's bytes, on the device that sends
-  double decode_ns_per_byte = 0;  ///< … and on the one that receives
-  std::int64_t loss = 0;          ///< of accuracy, in any unit; those of a plan's links add up
+  double encode_ns_per_byte = 0;  ///< time for a byte of the boundary, on the device that sends
+  double decode_ns_per_byte = 0;  ///< time for a byte of the boundary, on the device that receives
+  std::int64_t loss = 0;  ///< loss of accuracy, in any unit; losses of a plan's links add up
 
   bool operator==(const CodecFigures&) const = default;
 };
 
-/// A way to send what crosses a link: a codec, and a transport where the link can have several.
+/// A way to send what crosses a link: a codec, and a transport if the link can have several.
 struct LinkCodec {
   std::string name = "none";
   CodecFigures figures{};
-  /// N + 1, one for each position, in place of `figures`: what follows a ReLU is made smaller than what does not; or empty.
+  /// Figures for each position, N + 1, in place of `figures`; or empty. A codec makes what follows
+  /// a ReLU smaller than what does not.
   std::vector<CodecFigures> by_position{};
-  std::string transport{};  ///< for whoever makes a plan of it; not read here
-  /// In place of all times of the link, as LinkCosts::measured; empty: those of the link.
+  /// Transport, for the code that makes a plan of this. It is not read here.
+  std::string transport{};
+  /// Points in place of all times of the link, like LinkCosts::measured. Empty means those of the
+  /// link.
   std::vector<LinkPoint> measured{};
 
   const CodecFigures& figures_at(int position) const {
@@ -62,10 +68,13 @@ struct LinkCodec {
   }
 };
 
-/// A Wi-Fi channel, a network card: what several links share the time of.
+/// A link's use of a shared channel, whose time several links share: a Wi-Fi channel, a network
+/// card.
 struct MediumUse {
-  int medium = 0;
-  double share = 1;  ///< of its link's occupancy, above 0: a message passes a faster one in less
+  int medium = 0;  ///< number of the channel, less than CostInputs::media
+  /// Share of the link's occupancy that a message takes of the channel, above 0 and up to 1. A
+  /// message passes a faster channel in less time.
+  double share = 1;
 
   Nanoseconds time(Nanoseconds occupancy) const {
     return share == 1 ? occupancy : from_nanoseconds(share * to_nanoseconds(occupancy));
@@ -75,33 +84,39 @@ struct MediumUse {
 
 /// One direction of a link. The default is a link that takes no time.
 struct LinkCosts {
-  bool usable = true;           ///< else no plan sends anything that way
-  double bytes_per_second = 0;  ///< 0: bytes take no time
-  Nanoseconds delay{};          ///< of every message; another may be under way meanwhile
-  Nanoseconds message{};        ///< that a message occupies the link beyond its bytes: headers
-  Nanoseconds send{};           ///< of processor time for a message, on the device that sends
-  Nanoseconds receive{};        ///< … and on the one that receives
+  bool usable = true;           ///< false means that no plan sends anything that way
+  double bytes_per_second = 0;  ///< rate; 0 means that bytes take no time
+  Nanoseconds delay{};    ///< delay of every message, in ns; another may be under way meanwhile
+  Nanoseconds message{};  ///< occupancy by a message beyond its bytes, in ns: headers
+  Nanoseconds send{};     ///< processor time for a message, in ns, on the device that sends
+  Nanoseconds receive{};  ///< processor time for a message, in ns, on the device that receives
   double send_ns_per_byte = 0;
   double receive_ns_per_byte = 0;
-  std::vector<MediumUse> media{};   ///< that a message passes, each once; a slowest with share 1
-  std::vector<LinkCodec> codecs{};  ///< of which a plan takes one; empty: the default LinkCodec
-  /// By ascending bytes, in place of all times above: what lies between two points is interpolated, beyond the last one goes on as between
-  /// the last two. No connection is as simple as a rate and a delay: windows open, small messages are paced.
+  /// Shared channels that a message passes, each once. The slowest has share 1.
+  std::vector<MediumUse> media{};
+  /// Codecs, of which a plan takes one. Empty means the default LinkCodec.
+  std::vector<LinkCodec> codecs{};
+  /// Points by ascending bytes, in place of all times above. Times between two points are
+  /// interpolated. Beyond the last point they go on as between the last two. No connection is as
+  /// simple as a rate and a delay: windows open, small messages are paced.
   std::vector<LinkPoint> measured{};
 };
 
-/// What stages take on a device, without their links. Positions of the model are 0 … N; operators (or segments) lie between them.
+/// Times of stages on a device, without their links. Positions of the model are 0 … N; operators
+/// (or segments) lie between them.
 struct StageCosts {
-  std::vector<Nanoseconds> compute;  ///< N + 1 prefix sums: what runs before each position; from 0
-  Nanoseconds overhead{};            ///< of a stage for each message, beyond its operators
-  /// N + 1, what beginning at a position adds to the operators after it, or empty: what engines no longer fuse or keep laid out. That of
-  /// ending at one is part of the prefix sums.
+  /// Prefix sums, N + 1, from 0: time of what runs before each position, in ns.
+  std::vector<Nanoseconds> compute;
+  Nanoseconds overhead{};  ///< time of a stage for each message beyond its operators, in ns
+  /// Time that beginning at a position adds to the operators after it, in ns, N + 1; or empty.
+  /// Engines fuse fewer operators then, and keep fewer laid out. The time that ending at a position
+  /// adds is part of the prefix sums.
   std::vector<Nanoseconds> enter{};
-  /// Of all operators as one stage, overhead included, where that is no sum of its parts: shards that are smaller stay in a cache, and a
-  /// device that works alone shares memory with none.
+  /// Time of all operators as one stage, overhead included, in ns, if it is no sum of its parts.
+  /// Smaller shards stay in a cache, and a device that works alone shares memory with none.
   std::optional<Nanoseconds> whole{};
 
-  /// Of a stage of the operators [begin, end).
+  /// Returns the time of a stage of the operators [begin, end).
   Nanoseconds time(int begin, int end) const {
     const auto first = static_cast<std::size_t>(begin);
     const auto last = static_cast<std::size_t>(end);
@@ -121,56 +136,72 @@ struct SharedWeight {
   bool operator==(const SharedWeight&) const = default;
 };
 
-/// A value that crosses where a stage ends, made before the stage is done: it is on its way while others are computed.
+/// A value that crosses where a stage ends and is made before the stage is done. It is on its way
+/// while others are computed.
 struct EarlyValue {
   std::int64_t bytes = 0;
-  Nanoseconds lead{};  ///< from then on to the end of the stage
+  Nanoseconds lead{};  ///< time from when it is made to the end of the stage, in ns
 
   bool operator==(const EarlyValue&) const = default;
 };
 
-/// One device. What it inherits is what stages take of a request that is alone in the pipeline: it finds them asleep, and their caches cold.
+/// One device. The inherited times are those of a request that is alone in the pipeline: it finds
+/// stages asleep, and their caches cold.
 struct DeviceCosts : StageCosts {
   std::string name;
-  /// From one message to the next when they follow each other, all devices at work; none: as alone.
+  /// Times from one message to the next when they follow each other and all devices are at work. No
+  /// value means that they are as alone.
   std::optional<StageCosts> busy{};
-  /// What a stage takes of memory: its operators' weights (N + 1 prefix sums, each weight where it is used first), those of them that an
-  /// operator before the stage uses too, and for what crosses where it begins and where it ends what stands there (N + 1). Empty: not
-  /// modelled.
+  /// Weights of operators, in bytes: N + 1 prefix sums, each weight where it is used first. The
+  /// memory of a stage is the sum of this part and the next two. An empty part is not modelled.
   std::vector<std::int64_t> weight_bytes{};
+  /// Weights that an operator before a stage may use too. The stage then holds them again.
   std::vector<SharedWeight> shared_weights{};
+  /// Memory of a stage for what crosses where it begins or ends, in bytes: N + 1, by position.
   std::vector<std::int64_t> crossing_bytes{};
-  /// N + 1: of what crosses each position that which leaves a stage early that begins at 0, in the order it is made; or empty: nothing. Of
-  /// later stages nothing is known: what they only hand on they have to receive first.
+  /// Values that leave a stage early, of those that cross each position, in the order they are
+  /// made: N + 1 rows. Empty means nothing. Only stages that begin at 0 have any. Nothing is known
+  /// of later stages, which first have to receive what they only hand on.
   std::vector<std::vector<EarlyValue>> early{};
-  std::int64_t memory_limit_bytes = INT64_MAX;  ///< of a stage
-  /// Positions between which there was no room for all: no stage holds both sides of such a pair.
+  std::int64_t memory_limit_bytes = INT64_MAX;  ///< largest memory of a stage, in bytes
+  /// Pairs of positions between which there was no room for all operators. No stage holds both
+  /// sides of such a pair.
   std::vector<std::pair<int, int>> too_large{};
-  DeviceFigures figures{};   ///< that objectives need: its power, its price
-  bool may_be_first = true;  ///< a pinned first device is the only one with this
+  DeviceFigures figures{};  ///< numbers that objectives need: the device's power, its price
+  /// Whether the device may have the first stage. A pinned first device is the only one that may.
+  bool may_be_first = true;
   bool may_be_last = true;
-  /// What the device took of consecutive messages while it was busy, in the order measured; only their ratios count; empty: not known. For
-  /// partitioner/planning/cost/replay.h alone: searches do not see it.
+  /// Factors of what the device took for consecutive messages while it was busy, in the order
+  /// measured. Only their ratios count. Empty means that they are not known. Only
+  /// partitioner/planning/cost/replay.h reads them: searches do not see them.
   std::vector<double> jitter{};
 
   const StageCosts& when_busy() const { return busy ? *busy : *this; }
 };
 
 struct CostInputs {
-  /// N + 1: what crosses each position; at 0 the model's inputs, at N its outputs.
+  /// Size of what crosses each position, in bytes, N + 1: at 0 the model's inputs, at N its
+  /// outputs.
   std::vector<std::int64_t> boundary_bytes;
-  std::vector<bool> legal;  ///< N + 1: where the model may be cut; 0 and N are read as true
+  std::vector<bool> legal;  ///< flags, N + 1: where the model may be cut; 0 and N are read as true
   std::vector<DeviceCosts> devices;
-  /// [from][to], the last row and column the coordinator: source of what the first device gets, sink of what the last one sends.
+  /// Links as [from][to]. The last row and column are the coordinator's. It is the source of what
+  /// the first device gets, and the sink of what the last one sends.
   std::vector<std::vector<LinkCosts>> links;
-  /// For each position, those at which a stage that begins there may end, ascending; N + 1 rows, of which the last is empty. No rows: all
-  /// that come after it, as in a chain of operators. Rows are there where positions are sets of operators (partitioner/planning/search/ideals.h):
-  /// of two sets a stage lies between only if one contains the other. Prefix sums are then sums over the sets.
+  /// Positions at which a stage may end, ascending, for each position where it may begin: N + 1
+  /// rows, of which the last is empty. No rows means all later positions, as in a chain of
+  /// operators.
+  ///
+  /// Rows are there if positions are sets of operators (partitioner/planning/search/ideals.h). A
+  /// stage lies between two sets only if one contains the other. Prefix sums are then sums over the
+  /// sets.
   std::vector<std::vector<int>> ends{};
-  int media = 0;                            ///< how many LinkCosts::media refer to
-  std::vector<std::string> medium_names{};  ///< for whoever shows them; or none; not read here
+  int media = 0;  ///< number of shared channels that LinkCosts::media refer to
+  /// Names of the shared channels, for the code that shows them; or empty. They are not read here.
+  std::vector<std::string> medium_names{};
 
-  int positions() const { return static_cast<int>(boundary_bytes.size()) - 1; }  ///< N
+  /// Returns N, the last position.
+  int positions() const { return static_cast<int>(boundary_bytes.size()) - 1; }
   int coordinator() const { return static_cast<int>(devices.size()); }
   const LinkCosts& link(int from, int to) const {
     return links[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)];
@@ -178,7 +209,7 @@ struct CostInputs {
   std::int64_t boundary(int position) const {
     return boundary_bytes[static_cast<std::size_t>(position)];
   }
-  /// Whether a stage may lie between these positions.
+  /// Returns whether a stage may lie between these positions.
   bool may_lie(int begin, int end) const {
     return begin < end &&
            (ends.empty() || std::ranges::binary_search(ends[static_cast<std::size_t>(begin)], end));
@@ -188,27 +219,32 @@ struct CostInputs {
   }
 };
 
-/// Whether sizes fit each other, prefix sums ascend, and nothing is negative or so large that sums of it would not
-/// be exact: an hour on a link, four minutes in a processor, a kilowatt. Fails: kInvalidArgument naming the device or link.
+/// Checks that sizes fit each other, prefix sums ascend, and nothing is negative. Nothing may be so
+/// large that sums of it would not be exact: an hour on a link, four minutes in a processor, a
+/// kilowatt. Fails: kInvalidArgument naming the device or link.
 Expected<> check(const CostInputs& inputs);
 
-/// What the boundary of a position takes on a link by one of its codecs: `codec` counts link.codecs; 0 where there are none.
+/// Returns the times of the boundary of a position on a link, by one of its codecs. `codec` is an
+/// index of link.codecs, or 0 if there are none.
 LinkTimes link_times(const LinkCosts& link, int codec, int position, std::int64_t boundary_bytes);
-/// The same of a message that the stage of [begin, position) on device `from` sends (or the coordinator, at 0): where a part of it leaves
-/// early it is under way while the stage still computes, and the delay is less by that; it may be below 0, together with the occupancy it
-/// is not.
+/// Returns the times of a message that the stage of [begin, position) on device `from` sends, or
+/// that the coordinator sends at 0. If a part of the message leaves early, it is under way while
+/// the stage still computes, and the delay is less by that time. The delay may be below 0;
+/// the sum of delay and occupancy is not.
 LinkTimes crossing_times(const CostInputs& inputs, int from, int to, int codec, int begin,
                          int position);
-/// How many codecs a plan chooses from, at least 1.
+/// Returns the number of codecs that a plan chooses from, at least 1.
 int codec_count(const LinkCosts& link);
-/// What one of them makes of the boundary of a position.
+/// Returns the effect of one codec on the boundary of a position.
 const CodecFigures& codec_figures(const LinkCosts& link, int codec, int position);
 
-/// Whether its memory limit and what it was seen to have no room for leave a device a stage of the operators [begin, end).
+/// Returns whether a device has room for a stage of the operators [begin, end): by its memory
+/// limit, and by what it was seen to have no room for.
 bool has_room(const CostInputs& inputs, const DeviceCosts& device, int begin, int end);
 
-/// Of a stage of the operators [begin, end): all its weights, and what crosses where it begins and ends. Not a matter of how long it is: a
-/// longer one may end where less crosses.
+/// Returns the memory of a stage of the operators [begin, end), in bytes: all its weights, and what
+/// crosses where it begins and ends. A longer stage may need less, because it may end where less
+/// crosses.
 std::int64_t stage_memory_bytes(const DeviceCosts& device, int begin, int end);
 
 }  // namespace pareto::planning

@@ -9,21 +9,21 @@
 namespace pareto::planning {
 namespace {
 
-/// What is known of both sides of a position strictly inside the model, in ns.
+/// The known times of both sides of a position strictly inside the model, in ns.
 struct Known {
   std::int64_t position = 0;
   double before = 0;  ///< T(0,c)
   double after = 0;   ///< T(c,N)
 };
 
-/// What was measured of shards that begin or end the model, in ns.
+/// The measured times of shards that begin or end the model, in ns.
 struct Measured {
   struct Sides {
     std::optional<double> before;
     std::optional<double> after;
   };
   std::optional<double> whole;
-  std::map<std::int64_t, Sides> cuts;  ///< by position; one side at least
+  std::map<std::int64_t, Sides> cuts;  ///< sides of each position; at least one is known
 };
 
 Measured measured_of(const plan::DeviceProfile& profile, Nanoseconds plan::ShardTime::*time) {
@@ -42,7 +42,7 @@ Measured measured_of(const plan::DeviceProfile& profile, Nanoseconds plan::Shard
   return measured;
 }
 
-/// T' in proportion to the plain engine's times of operators before each position.
+/// Returns T' in proportion to the plain engine's times of operators before each position.
 double in_proportion(const Measured& measured, const std::vector<double>& plain) {
   double taken = 0;
   double taken_plain = 0;
@@ -55,10 +55,12 @@ double in_proportion(const Measured& measured, const std::vector<double>& plain)
   return taken_plain > 0 ? taken * plain.back() / taken_plain : taken;
 }
 
-/// Whether the whole model was measured as its parts were, so that it may stand for what they add up to.
+/// Conditions under which the whole model was measured. It may stand for what its parts add up to
+/// only if it was measured as they were.
 enum class Whole { kAsParts, kUndisturbed };
 
-/// T': what all operators take as the sum of the two sides of a cut where entering costs least.
+/// Returns T': what all operators take as the sum of the two sides of a cut where entering costs
+/// least.
 double least_sum(const Measured& measured, const std::vector<double>& plain, Whole whole) {
   std::vector<double> sums;
   for (const auto& [position, sides] : measured.cuts) {
@@ -71,7 +73,7 @@ double least_sum(const Measured& measured, const std::vector<double>& plain, Who
   return stands ? std::min(*measured.whole, *quartile) : *quartile;
 }
 
-/// The value nearest to a position; 0 where there is none.
+/// Returns the value nearest to a position, or 0 if there is none.
 double nearest(const std::map<std::int64_t, double>& values, std::int64_t position) {
   if (values.empty()) return 0;
   const auto next = values.lower_bound(position);
@@ -81,7 +83,7 @@ double nearest(const std::map<std::int64_t, double>& values, std::int64_t positi
   return is_last ? last->second : next->second;
 }
 
-/// By position; sides that were not measured are what is left of `all`.
+/// Returns the known cuts by position. A side that was not measured is what is left of `all`.
 std::vector<Known> known_cuts(const Measured& measured, double all) {
   std::map<std::int64_t, double> entering;
   for (const auto& [position, sides] : measured.cuts) {
@@ -106,8 +108,9 @@ double median(std::vector<double> values) {
          2;
 }
 
-/// The sequence that does not descend and is off by least all in all (pool adjacent violators, with medians): one value that a disturbance
-/// made far too large does not move its neighbours.
+/// Returns the sequence that does not descend and is off by least all in all (pool adjacent
+/// violators, with medians). One value that a disturbance made far too large does not move its
+/// neighbours.
 std::vector<double> ascending(const std::vector<double>& values) {
   struct Pool {
     std::vector<double> values;
@@ -129,12 +132,12 @@ std::vector<double> ascending(const std::vector<double>& values) {
   return result;
 }
 
-/// What runs before a later position takes no less, what runs after it no more.
+/// Makes what runs before a later position take no less, and what runs after it no more.
 void smooth(std::vector<Known>& known) {
   std::vector<double> before;
   std::vector<double> after;
   for (const Known& one : known) before.push_back(one.before);
-  // From the end; all may take less than what is after the first cut.
+  // From the end. All operators are left out: they may take less than what is after the first cut.
   for (std::size_t i = known.size(); i-- > 1;) after.push_back(known[i].after);
   before = ascending(before);
   after = ascending(after);
@@ -144,7 +147,7 @@ void smooth(std::vector<Known>& known) {
   }
 }
 
-/// Of the plain engine's operators, those before each position.
+/// Returns the plain engine's times of the operators before each position, in ns.
 std::vector<double> plain_times_before(const plan::DeviceProfile& profile) {
   std::vector<double> before{0};
   for (const Nanoseconds time : profile.operators) {
@@ -155,7 +158,7 @@ std::vector<double> plain_times_before(const plan::DeviceProfile& profile) {
 
 Nanoseconds rounded(double nanoseconds) { return from_nanoseconds(std::max(nanoseconds, 0.0)); }
 
-/// At `positions`, without overhead.
+/// Returns the costs at `positions`, without overhead.
 StageCosts stage_costs(const Measured& measured, const std::vector<double>& plain,
                        const std::vector<std::int64_t>& positions, Whole whole) {
   const std::int64_t operators = positions.back();

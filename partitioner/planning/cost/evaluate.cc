@@ -23,7 +23,7 @@ struct Totals {
   Nanoseconds latency{};
   Nanoseconds bottleneck{};
   std::vector<Nanoseconds> media;
-  Values values{};  ///< of searched_objectives()
+  Values values{};  ///< values of searched_objectives()
   std::int64_t boundary_bytes = 0;
 
   /// Adds `part(objective)` to each value of a pipeline.
@@ -67,7 +67,7 @@ Expected<> check_stage(const CostInputs& inputs, const PlacedStage& stage, int b
   return {};
 }
 
-/// Adds the link that a stage of [begin, position) sends over; what it takes.
+/// Adds the link that a stage of [begin, position) sends over. Returns what the link takes.
 Expected<LinkTimes> cross(const CostInputs& inputs, int from, int to, int codec, int begin,
                           int position, Totals& totals) {
   const LinkCosts& link = inputs.link(from, to);
@@ -136,7 +136,8 @@ Evaluation evaluation_of(const Totals& totals, int turn) {
   for (const Nanoseconds load : totals.media) {
     evaluation.bottleneck = std::max(evaluation.bottleneck, load);
   }
-  // So that responses under any window are whole nanoseconds: rounded ones would not compare as exact ones do.
+  // Responses under any window are whole nanoseconds then. Rounded ones would not compare as exact
+  // ones do.
   evaluation.bottleneck = turn * Nanoseconds((evaluation.bottleneck.count() + turn - 1) / turn);
   evaluation.latency = std::max(totals.latency, evaluation.bottleneck);
   evaluation.turn = turn;

@@ -17,8 +17,8 @@ std::int64_t hop_value(const Objective& objective, const HopView& hop);
 /// included.
 std::int64_t stage_value(const Objective& objective, const DeviceCosts& device, int begin, int end,
                          Nanoseconds time);
-/// Returns the value of two parts together. Means are sums here: whoever knows the number of parts
-/// divides.
+/// Returns the value of two parts together. Means are sums here: of_replicas() divides them by the
+/// number of parts.
 std::int64_t combined(Combine how, std::int64_t a, std::int64_t b);
 /// Returns the value of `turn` replicas from their combined one.
 std::int64_t of_replicas(Combine how, std::int64_t value, std::int64_t turn);

@@ -12,10 +12,10 @@
 namespace pareto::planning {
 namespace {
 
-/// Of the best throughput, that a window may lack.
+/// The share of the best throughput that a window may lack.
 constexpr double kWithin = 0.01;
 
-/// So many factors of a mean of 1.
+/// Draws a factor for each request. The mean of the factors is 1.
 std::vector<double> drawn(const std::vector<double>& jitter, const ReplayOptions& options,
                           std::mt19937_64& random) {
   const auto count = static_cast<std::size_t>(options.requests);
@@ -33,18 +33,23 @@ std::vector<double> drawn(const std::vector<double>& jitter, const ReplayOptions
   return factors;
 }
 
-/// What takes requests one after another: a stage, a link, a medium. Times in ns.
+/// A stage, a link or a shared channel, which takes requests one after another. Times are in ns.
 struct Server {
-  double occupancy = 0;   ///< from one request to the next, on average
-  double beyond = 0;      ///< until a request goes on, after it; less than 0: before it is over
-  std::size_t clock = 0;  ///< of when it is free: a medium's is that of all its servers
-  std::vector<double> times{};  ///< occupancies, one a request; empty: all the same
+  double occupancy = 0;  ///< time from one request to the next, on average, in ns
+  /// Time from the end of the occupancy until a request goes on, in ns. It is less than 0 if the
+  /// request goes on before that end.
+  double beyond = 0;
+  /// Index of the clock that says when the server is free. All servers of a shared channel have
+  /// the same clock.
+  std::size_t clock = 0;
+  std::vector<double> times{};  ///< occupancies in ns, one a request; empty: all the same
 };
 
-/// All that a request passes, in order; of replicas the one whose turn it is. Results come back in the order of requests.
+/// The servers that a request passes, in order. With replicas, those of the one whose turn it is.
+/// Results come back in the order of requests.
 class Pipeline {
  public:
-  /// `placement` is one that evaluate() takes.
+  /// Builds the servers of a placement that evaluate() takes.
   Pipeline(const CostInputs& inputs, const Placement& placement, const ReplayOptions& options)
       : requests_(static_cast<std::size_t>(options.requests)) {
     std::mt19937_64 random(options.seed);
@@ -53,7 +58,7 @@ class Pipeline {
 
   std::size_t turn() const { return lanes_.size(); }
 
-  /// Response times, in ns: of whole turns, from the first replica's on.
+  /// Returns response times of whole turns, in ns, from the first replica's on.
   std::vector<double> responses(int window) const {
     std::vector<double> free(clocks_);
     std::vector<double> returned(static_cast<std::size_t>(window));
@@ -76,7 +81,7 @@ class Pipeline {
   void add_lane(const CostInputs& inputs, const Placement& placement, const ReplayOptions& options,
                 std::mt19937_64& random) {
     lanes_.emplace_back();
-    std::map<int, std::size_t> media;  // their servers
+    std::map<int, std::size_t> media;  // places of the shared channels' servers
     int from = inputs.coordinator();
     Nanoseconds received{};
     for (std::size_t i = 0; i <= placement.stages.size(); ++i) {
@@ -110,7 +115,7 @@ class Pipeline {
                 std::map<int, std::size_t>& media) {
     std::vector<Server>& servers = lanes_.back();
     for (const MediumUse& use : uses) {
-      // Where it is first used, and none of the latency.
+      // The channel's server stands where it is first used. It adds nothing to the latency.
       const auto [place, added] = media.emplace(use.medium, servers.size());
       if (added) servers.push_back({0, 0, clock_of(use.medium)});
       const double time = to_nanoseconds(use.time(times.occupancy));
@@ -126,7 +131,8 @@ class Pipeline {
     return clock->second;
   }
 
-  /// A request sent then: when its result is there. `free`: by each clock.
+  /// Returns the time when the result of a request sent at `at` is there. `free`: time when each
+  /// clock is free.
   static double pass(const std::vector<Server>& servers, double at, std::size_t row,
                      std::vector<double>& free) {
     for (const Server& server : servers) {
@@ -139,14 +145,14 @@ class Pipeline {
   }
 
   const std::size_t requests_;
-  std::vector<std::vector<Server>> lanes_;  ///< one, or each replica's
+  std::vector<std::vector<Server>> lanes_;  ///< servers of the pipeline, or of each replica
   std::size_t clocks_ = 0;
   std::map<int, std::size_t> clocks_of_media_;
 };
 
 ReplayOutcome outcome_of(const Pipeline& pipeline, const Evaluation& evaluation, int window) {
   const std::vector<double> responses = pipeline.responses(window);
-  std::vector<double> slowest;  // of each turn
+  std::vector<double> slowest;  // slowest response of each turn
   for (auto first = responses.begin(); first != responses.end();) {
     const auto next = first + static_cast<std::ptrdiff_t>(pipeline.turn());
     slowest.push_back(*std::max_element(first, next));
@@ -158,7 +164,8 @@ ReplayOutcome outcome_of(const Pipeline& pipeline, const Evaluation& evaluation,
     std::ranges::nth_element(slowest, found);
     return from_nanoseconds(*found);
   };
-  // By Little's law. That the mean is no shorter than without jitter is so but for roundings, and for times of zero.
+  // Little's law gives the throughput. The mean is no shorter than without jitter, except for
+  // roundings and for times of zero: the maximum covers these.
   const double least = to_nanoseconds(at_window(evaluation, window).latency);
   const double mean = std::accumulate(responses.begin(), responses.end(), 0.0) /
                       static_cast<double>(responses.size());

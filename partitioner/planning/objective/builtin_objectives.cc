@@ -29,8 +29,8 @@ double sum_over(const Measurement& m, std::string_view key, OfStage of_stage) {
   return sum;
 }
 
-/// Returns the part of a request's sum that one sample has. If replicas take turns, a request passes
-/// one of them.
+/// Returns the part of a request's sum that one sample has. If replicas take turns, a request
+/// passes one of them.
 double of_sample(const Measurement& m, double sum) {
   const double turn = m.replicated ? static_cast<double>(m.stages.size()) : 1;
   return sum / turn / static_cast<double>(m.batch);
@@ -64,7 +64,8 @@ double cost(const Measurement& m) {
   return millionths * 1e-6 / kSecondsAnHour * kRequests / requests_per_s;
 }
 
-/// In 1e-12 of the money for 1,000 requests: `millionths` an hour, for latency / window each.
+/// Returns the cost of 1,000 requests, in 1e-12 of a unit of money. A request costs `millionths` an
+/// hour, for latency / window.
 std::int64_t cost_at_window(std::int64_t millionths, std::int64_t latency_ns, int window) {
   __extension__ using Wide = __int128;
   const Wide value = Wide{millionths} * latency_ns / (Wide{window} * 3600);

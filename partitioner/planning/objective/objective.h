@@ -1,5 +1,6 @@
-// What plans are judged by. An objective is one row of the table in builtin_objectives.cc: it then
-// works in `plan --also`, in the searches, in every sweep, on the page and in exports.
+// Objectives: the figures that plans are judged by. An objective is one row of the table in
+// builtin_objectives.cc: it then works in `plan --also`, in the searches, in every sweep, on the
+// page and in exports.
 //
 // Latency and throughput have no search part, because the searches have them built in: the number
 // of requests in flight makes them special.
@@ -19,15 +20,15 @@
 
 namespace pareto::planning {
 
-/// Numbers that the inventory says of a device, by key: "power" in mW, "price_per_hour" in
-/// millionths of a unit of money. Objectives that need one name it.
+/// Numbers that the inventory gives for a device, by key: "power" in mW, "price_per_hour" in
+/// millionths of a unit of money. An objective that needs one names it.
 using DeviceFigures = std::map<std::string, std::int64_t, std::less<>>;
 
-/// What one stage of a plan did.
+/// The figures of one stage of a plan.
 struct StageMeasurement {
-  double working_ms = 0;  ///< of one request
+  double working_ms = 0;  ///< time that the stage works for one request, in ms
   std::uint64_t memory_bytes = 0;
-  DeviceFigures figures{};  ///< of its device
+  DeviceFigures figures{};  ///< numbers of the stage's device
 };
 
 /// One plan's figures, measured or predicted. A latency or throughput is never quoted without its
@@ -43,7 +44,8 @@ struct Measurement {
   std::int64_t batch = 1;            ///< samples of one request
   std::uint64_t boundary_bytes = 0;  ///< bytes that cross between stages for one request
   std::vector<StageMeasurement> stages{};
-  std::vector<double> wire_bytes{};  ///< of one request on each link, those of the coordinator too
+  /// Bytes of one request on each link, the links of the coordinator included.
+  std::vector<double> wire_bytes{};
   /// Whether each stage is a replica of the whole model. A request then passes one of them.
   bool replicated = false;
 };
@@ -54,17 +56,17 @@ enum class Direction { kSmallerIsBetter, kLargerIsBetter };
 enum class Combine {
   kSum,
   kMaximum,
-  kMean,  ///< of replicas: rounded up to a whole number
+  kMean,  ///< mean of replicas, rounded up to a whole number
 };
 
-/// What a search knows of a stage.
+/// A stage, as searches know it.
 struct StageView {
   std::int64_t memory_bytes = 0;
 };
-/// What a search knows of a message of one request on a link.
+/// A message of one request on a link, as searches know it.
 struct HopView {
-  std::int64_t wire_bytes = 0;  ///< after the codec, without headers
-  std::int64_t loss = 0;        ///< of the codec, in ppm of a tensor's largest magnitude
+  std::int64_t wire_bytes = 0;  ///< bytes after the codec, without headers
+  std::int64_t loss = 0;        ///< loss of the codec, in ppm of a tensor's largest magnitude
 };
 /// The value of a stage that works for some time: fixed + per_nanosecond × time.
 struct StageRate {
@@ -76,26 +78,30 @@ struct StageRate {
 /// How searches compute an objective before a plan has run. Values are whole numbers of at least 0,
 /// so that searches compare them exactly; smaller is better.
 ///
-/// Over the stages and links of a pipeline a value is a sum of rates and hops, which lets searches
-/// bound what is still to come; or the maximum of `of_stage`.
+/// The value of a pipeline is a sum of rates and hops over its stages and links, which lets
+/// searches bound what is still to come. Or it is the maximum of `of_stage`.
 struct SearchedFigure {
-  Combine stages = Combine::kSum;     ///< kSum or kMaximum
+  Combine stages = Combine::kSum;     ///< how stages of a pipeline make one value: kSum or kMaximum
   Combine replicas = Combine::kMean;  ///< how pipelines that take turns make one value
-  StageRate (*rate)(const DeviceFigures& device) = nullptr;    ///< kSum only; or nothing
-  std::int64_t (*of_hop)(const HopView& hop) = nullptr;        ///< kSum only; or nothing
-  std::int64_t (*of_stage)(const StageView& stage) = nullptr;  ///< kMaximum only
+  /// Returns the rate of a stage on a device. With kSum only. Null means that stages add nothing.
+  StageRate (*rate)(const DeviceFigures& device) = nullptr;
+  /// Returns the value of a message on a link. With kSum only. Null means that messages add
+  /// nothing.
+  std::int64_t (*of_hop)(const HopView& hop) = nullptr;
+  /// Returns the value of a stage. With kMaximum only.
+  std::int64_t (*of_stage)(const StageView& stage) = nullptr;
   /// Makes the value of a plan that answers `window` requests in `latency_ns`; nothing: it is the
   /// same at every window. Must not fall if the value or the latency rises, or the window falls.
   std::int64_t (*at_window)(std::int64_t value, std::int64_t latency_ns, int window) = nullptr;
-  double unit = 1;         ///< of the objective's unit in one whole number
-  bool of_request = true;  ///< divided by the samples of a request when it is shown
+  double unit = 1;         ///< one whole number, in the objective's unit
+  bool of_request = true;  ///< whether shown values are divided by the samples of a request
 };
 
 /// A number of a device that an objective needs.
 struct NeededFigure {
-  std::string_view key;      ///< in the inventory: "power"
-  std::string_view example;  ///< "power: 5W"
-  std::string_view unit;     ///< "W" (then text such as 5W is read), or "" (a plain number)
+  std::string_view key;      ///< key in the inventory: "power"
+  std::string_view example;  ///< line of the inventory: "power: 5W"
+  std::string_view unit;     ///< unit: "W" (then text such as 5W is read), or "" (a plain number)
   double whole = 1;          ///< whole numbers of DeviceFigures in one of the inventory's
 };
 
@@ -107,35 +113,36 @@ struct Objective {
   Direction direction = Direction::kSmallerIsBetter;
   /// Reads the figure of one sample; NaN if it is not known.
   double (*read)(const Measurement& measurement) = nullptr;
-  std::optional<SearchedFigure> searched{};  ///< none: plans are not searched by it
+  std::optional<SearchedFigure> searched{};  ///< no value means that plans are not searched by it
   std::optional<NeededFigure> needs{};
 };
 
 const std::vector<Objective>& builtin_objectives();
 
-/// How many objectives searches may know at most.
+/// The largest number of objectives that searches may know.
 inline constexpr std::size_t kMostSearched = 8;
 /// Values of searched objectives.
 using Values = std::array<std::int64_t, kMostSearched>;
-/// The rows with a search part, in the table's order. Evaluations hold their values in that order.
+/// Returns the rows with a search part, in the table's order. Evaluations hold their values in that
+/// order.
 const std::vector<const Objective*>& searched_objectives();
-/// Returns the place of an objective in searched_objectives(), which it is one of.
+/// Returns the place of an objective in searched_objectives(). The objective has to be one of them.
 std::size_t searched_place(const Objective& objective);
 
 /// Finds rows by their names. Fails: kInvalidArgument with the names there are.
 Expected<std::vector<const Objective*>> find_objectives(const std::vector<std::string>& names,
                                                         const std::vector<const Objective*>& among);
-/// All rows.
+/// Returns all rows.
 std::vector<const Objective*> all_objectives();
-/// The two that plans are compared by unless somebody chooses others.
+/// Returns the two objectives that plans are compared by unless somebody chooses others.
 const std::vector<const Objective*>& latency_and_throughput();
 
 /// Returns a searched value as it is shown: in the objective's unit, of one sample.
 double shown_value(const Objective& objective, std::int64_t value, std::int64_t batch);
 
-/// Indices of the non-dominated points, ascending: no point is at least as good in every objective
-/// and better in one. Of equal points all stay. A point with a NaN among its figures is on no front.
-/// O(n log n) for two objectives.
+/// Returns the indices of the non-dominated points, ascending: no other point is at least as good
+/// in every objective and better in one. Equal points all stay. A point with a NaN among its
+/// figures is on no front. O(n log n) for two objectives.
 std::vector<std::size_t> pareto_front(const std::vector<Measurement>& points,
                                       const std::vector<const Objective*>& objectives);
 /// Returns whether a beats b.

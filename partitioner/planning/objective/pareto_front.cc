@@ -11,6 +11,7 @@ namespace {
 /// A point's objectives, all turned so that smaller is better.
 using Costs = std::vector<double>;
 
+/// Returns the costs of a point.
 Costs costs_of(const Measurement& point, const std::vector<const Objective*>& objectives) {
   Costs costs;
   costs.reserve(objectives.size());
@@ -34,7 +35,8 @@ bool beats(const Costs& a, const Costs& b) {
   return better;
 }
 
-/// `order` is sorted by costs. Whatever beats a point stands before it, so one pass with the best second cost so far suffices.
+/// Returns the front of two objectives. `order` is sorted by costs. A point that beats another
+/// stands before it, so one pass with the best second cost so far suffices.
 std::vector<std::size_t> front_of_two(const std::vector<Costs>& costs,
                                       const std::vector<std::size_t>& order) {
   std::vector<std::size_t> front;
@@ -49,7 +51,9 @@ std::vector<std::size_t> front_of_two(const std::vector<Costs>& costs,
   return front;
 }
 
-/// The same with the front so far in place of its best second cost: no later point can beat an earlier one.
+/// Returns the front of any number of objectives. `order` is sorted by costs, so no later point can
+/// beat an earlier one. Each point is compared with the front so far, in place of its best second
+/// cost.
 std::vector<std::size_t> front_of_many(const std::vector<Costs>& costs,
                                        const std::vector<std::size_t>& order) {
   std::vector<std::size_t> front;
