@@ -125,7 +125,8 @@ std::vector<FoundDevice> ServiceFinder::found() const {
     if (instance.addresses.empty()) continue;
     devices.push_back({instance.name.front(), instance.device_name, join(instance.host, "."),
                        instance.port, instance.addresses, instance.version});
-    std::ranges::stable_partition(devices.back().addresses, is_ipv4);
+    auto& addresses = devices.back().addresses;
+    std::stable_partition(addresses.begin(), addresses.end(), is_ipv4);
   }
   std::ranges::sort(devices, {}, &FoundDevice::name);
   return devices;

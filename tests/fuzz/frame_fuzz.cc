@@ -1,52 +1,29 @@
-// Any bytes as a frame: the decoder may refuse them, and no more. A message that it takes comes
-// again in memory used before, comes from a frame that lies in memory as a whole, and is encoded
-// and decoded again by every codec.
+// Any bytes as a frame: the decoder may refuse them, and no more. A message that it takes is
+// decoded again in memory used before and as a whole, and is encoded and decoded again by every
+// codec.
 //
-//   input = a frame as it travels, or: 2 bytes how long the metadata is, the metadata, the payload;
-//           then the header is made here, with all checksums right, which no fuzzer would guess
-#include <algorithm>
+//   input = a frame as it travels, or what framed.h makes a frame of
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <span>
 #include <vector>
 
-#include "core/wire/checksum.h"
 #include "core/wire/frame.h"
+#include "tests/fuzz/framed.h"
 
 namespace pareto::wire {
 namespace {
 
+using fuzz::framed;
+using fuzz::kSmallFrames;
 using Bytes = std::vector<std::byte>;
 
-// Small, so that the time goes into bytes and not into memory.
-constexpr FrameLimits kLimits{.max_frame_bytes = 1 << 20, .max_metadata_bytes = 1 << 16};
-
-Bytes with_header(std::span<const std::byte> input) {
-  std::uint16_t metadata_bytes = 0;
-  std::memcpy(&metadata_bytes, input.data(), sizeof(metadata_bytes));
-  input = input.subspan(sizeof(metadata_bytes));
-  const auto metadata = input.first(std::min<std::size_t>(metadata_bytes, input.size()));
-  Bytes frame(kHeaderBytes);
-  const auto store = [&frame](std::size_t offset, auto number) {
-    std::memcpy(frame.data() + offset, &number, sizeof(number));
-  };
-  std::memcpy(frame.data(), "PFRM", 4);
-  store(4, kFrameVersion);
-  store(5, std::uint8_t{3});
-  store(28, static_cast<std::uint32_t>(metadata.size()));
-  store(32, static_cast<std::uint64_t>(input.size() - metadata.size()));
-  store(48, checksum(metadata));
-  store(56, checksum(std::span(frame).first(56)));
-  frame.insert(frame.end(), input.begin(), input.end());
-  return frame;
-}
-
 void there_and_back(const Message& message, const Codec* codec) {
-  auto frame = encode_frame(message, {.codec = codec}, kLimits);
+  auto frame = encode_frame(message, {.codec = codec}, kSmallFrames);
   // A message that was read has one encoding, and that may be larger than the one it came in.
   if (!frame) return;
-  FrameDecoder decoder(kLimits);
+  FrameDecoder decoder(kSmallFrames);
   for (const auto& piece : frame->pieces()) {
     if (!decoder.feed(piece.bytes)) std::abort();
   }
@@ -61,7 +38,7 @@ void again(FrameDecoder& decoder, std::span<const std::byte> bytes, const Messag
     if (!decoder.feed(bytes) || !decoder.complete()) std::abort();
     if (!bit_equal(decoder.take().body, message.body)) std::abort();
   }
-  const auto whole = decode_frame(bytes, kLimits);
+  const auto whole = decode_frame(bytes, kSmallFrames);
   if (!whole || !bit_equal(whole->body, message.body)) std::abort();
 }
 
@@ -71,8 +48,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Bytes bytes(size);
   if (size > 0) std::memcpy(bytes.data(), data, size);
   const bool is_frame = size >= 4 && std::memcmp(data, "PFRM", 4) == 0;
-  if (!is_frame && size >= 2) bytes = with_header(bytes);
-  FrameDecoder decoder(kLimits);
+  if (!is_frame && size >= 2) bytes = framed(MessageKind::kValues, bytes);
+  FrameDecoder decoder(kSmallFrames);
   const auto fed = decoder.feed(bytes);
   if (!fed || !decoder.complete()) return 0;
   const Message message = decoder.take();

@@ -1,0 +1,17 @@
+// Any bytes as the profile of a device: refused, or written and read again as it was.
+#include <cstdint>
+#include <cstdlib>
+
+#include "core/plan/device_profile.h"
+#include "tests/fuzz/text.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace pareto::plan;
+  const auto profile = device_profile_from_json(pareto::fuzz::text_of(data, size));
+  if (!profile) return 0;
+  if (device_profile_from_json(to_json(*profile)) != *profile) std::abort();
+  for (const ShardTime& shard : profile->shards) {
+    if (profile->find_shard(shard.begin, shard.end) != &shard) std::abort();
+  }
+  return 0;
+}
