@@ -108,7 +108,7 @@ Json time_json(const RunRecord& run) {
   return json;
 }
 
-/// By the objectives' names.
+/// Returns the figures by the objectives' names.
 Json objectives_json(const TrialRecord& trial) {
   Json json = Json::object();
   for (const ObjectiveFigure& one : trial.objectives) json[one.name] = one.value;

@@ -55,7 +55,7 @@ class LabelBounds {
   bool hopeless(const PointFront& front, const Criteria& so_far, ToGo to_go) const;
 
   std::vector<Rung> rungs_;  ///< rungs from no cap down
-  /// What is still to come of each objective that is a sum, by its place.
+  /// Bounds of what is still to come of each objective that is a sum, by its place.
   std::vector<std::pair<std::size_t, std::unique_ptr<LatencyToGo>>> sums_;
 };
 

@@ -59,7 +59,8 @@ std::vector<Measurement> random_points(std::size_t count, int values, unsigned s
   return points;
 }
 
-/// Of two stages with all that the inventory may say, over three links, in batches of two.
+/// Makes a measurement of two stages with all that the inventory may say, over three links, in
+/// batches of two.
 Measurement full_measurement() {
   Measurement m;
   m.latency_p50_ms = 1;
