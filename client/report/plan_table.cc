@@ -1,8 +1,7 @@
 #include <algorithm>
-#include <cmath>
-#include <cstdint>
 #include <map>
 
+#include "client/report/objective_text.h"
 #include "client/report/plan_text.h"
 #include "client/report/plan_writer.h"
 #include "client/report/text_table.h"
@@ -124,8 +123,7 @@ class PlanTables {
     row.push_back(format_figure(to_milliseconds(of.bottleneck)));
     for (const planning::Objective* const one : shown()) {
       const double value = shown_value(*one, value_at(*one, of.value(*one), point), report_.batch);
-      row.push_back(one->unit == "B" ? format_bytes(static_cast<std::uint64_t>(std::llround(value)))
-                                     : format_figure(value));
+      row.push_back(objective_text(value, one->unit));
     }
     return row;
   }

@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "client/report/network_table.h"
+#include "client/report/objective_text.h"
 #include "client/report/plan_text.h"
 #include "client/report/text_table.h"
 #include "client/report/writers.h"
@@ -47,13 +47,6 @@ double figure_of(const results::TrialRecord& trial, const std::string& objective
   return found == trial.objectives.end() ? std::nan("") : found->value;
 }
 
-std::string text_of(const results::TrialRecord& trial, const results::ObjectiveRecord& objective) {
-  const double value = figure_of(trial, objective.name);
-  if (std::isnan(value)) return "-";
-  return objective.unit == "B" ? format_bytes(static_cast<std::uint64_t>(std::llround(value)))
-                               : format_figure(value);
-}
-
 TextTable figures_table(const std::string& first_title, const Axes& axes) {
   constexpr std::size_t kLatency = 2;
   constexpr std::size_t kThroughput = 7;
@@ -77,7 +70,7 @@ TextTable figures_table(const std::string& first_title, const Axes& axes) {
                                   {"engines", Align::kLeft, 10, "", {}, true},
                                   {"p(front)", Align::kRight, 2}};
   for (const results::ObjectiveRecord& one : axes) {
-    columns.push_back({one.unit == "B" ? one.name : one.name + " " + one.unit, Align::kRight, 0});
+    columns.push_back({objective_column(one.name, one.unit), Align::kRight, 0});
   }
   return TextTable(std::move(columns));
 }
@@ -132,7 +125,8 @@ void add_figures(TextTable& table, const results::TrialRecord& trial, const Axes
       trial.output_error ? fmt::format("{:.1e}", trial.output_error->max) : "-",
       engines_of(trial),
       results::chance_text(trial)};
-  for (const results::ObjectiveRecord& one : axes) cells.push_back(text_of(trial, one));
+  for (const results::ObjectiveRecord& one : axes)
+    cells.push_back(objective_text(figure_of(trial, one.name), one.unit));
   table.add(std::move(cells), style);
 }
 

@@ -153,7 +153,7 @@ Json to_json(const TrialRecord& trial) {
       json["links"].back()["transport"] = trial.plan.transport_of(i);
     }
     if (trial.output_error) json["output_error"] = output_error_json(*trial.output_error);
-    if (!trial.objectives.empty()) json["objectives"] = objectives_json(trial);
+    json["objectives"] = objectives_json(trial);
     json["time_split_ms"] = {{"compute", trial.time_split.compute_ms},
                              {"transfer", trial.time_split.transfer_ms},
                              {"wait", trial.time_split.wait_ms}};
@@ -241,7 +241,13 @@ Json to_json(const RunRecord& run) {
             {"trials", Json::array()}};
   for (const ObjectiveRecord& one : run.objectives) json["objectives"].push_back(to_json(one));
   for (const DeviceRecord& device : run.devices) json["devices"].push_back(to_json(device));
-  for (const TrialRecord& trial : run.trials) json["trials"].push_back(to_json(trial));
+  for (const TrialRecord& trial : run.trials) {
+    json["trials"].push_back(to_json(trial));
+    // Nobody knows how sure a front of chosen objectives is.
+    if (trial.p_front != kUnsettled || run.axes.empty()) continue;
+    json["trials"].back()["p_front"] = nullptr;
+    json["trials"].back()["p_front_text"] = chance_text(trial);
+  }
   json["front"] = front_ids(run);
   json["networks"] = networks_json(run);
   json["prediction_errors"] = prediction_errors_json(run);

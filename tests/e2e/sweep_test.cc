@@ -130,8 +130,8 @@ TEST_F(Sweep, ShowsTheFrontOfAnyObjectives) {
       << "those that the sweep named hold, unless others are named";
   const auto table =
       paretoctl({"front", "--store", path("results.db"), "--objectives", "cost,throughput"});
-  EXPECT_THAT(table.output, testing::AllOf(HasSubstr("Pareto front of cost, throughput"),
-                                           HasSubstr("cost money")));
+  EXPECT_THAT(table.output,
+              testing::AllOf(HasSubstr("Pareto front of cost, throughput"), HasSubstr("  cost\n")));
   EXPECT_THAT(paretoctl({"export", "--store", path("results.db"), "--csv"}).output,
               testing::AllOf(HasSubstr("objective_cost"), HasSubstr("objective_network_bytes")));
   const auto unknown = stored("loss,latency");

@@ -122,6 +122,7 @@ const std::map<std::string, std::set<std::string>>& allowed_arrows() {
         "partitioner/model/graph",
         "partitioner/model/zoo",
         "partitioner/model/emit",
+        "partitioner/planning/objective",
         "partitioner/planning/search",
         "partitioner/planning/simulation",
         "partitioner/planning/inputs",

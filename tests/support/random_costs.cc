@@ -81,7 +81,8 @@ DeviceCosts random_device(const RandomCosts& options, std::mt19937_64& random) {
     const int begin = up_to(options.positions - 1, random);
     device.too_large.emplace_back(begin, begin + 1 + up_to(options.positions - begin - 1, random));
   }
-  device.figures = {{"power", up_to(20, random)}, {"price_per_hour", 1000 * up_to(20, random)}};
+  const std::int64_t power = up_to(20, random);
+  device.figures = {{"power", power}, {"price_per_hour", 1000 * ((power * 7 + 3) % 20)}};
   return device;
 }
 

@@ -242,6 +242,10 @@ RunRecord synthetic_run(const SyntheticOptions& options) {
                 "deploying: stage 1 on pi-2: 1.2 GiB is more than its limit of 1 GiB");
   }
   mark_fronts(run.trials);
+  return run;
+}
+
+RunRecord with_objectives(RunRecord run) {
   statistics::fill_objectives(run);
   return run;
 }
@@ -346,7 +350,6 @@ RunRecord synthetic_adaptive_sweep() {
     run.trials[i].on_front = false;
     run.trials[i].p_front = i == 0 ? 0.4 : results::kLeastChance;
   }
-  statistics::fill_objectives(run);
   return run;
 }
 

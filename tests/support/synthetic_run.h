@@ -31,6 +31,8 @@ struct SyntheticOptions {
 /// Figures follow a simple cost model with noise; fronts are marked; samples are there. The same
 /// options give the same run.
 results::RunRecord synthetic_run(const SyntheticOptions& options = {});
+/// Returns a run with the figures of its objectives, as commands show it.
+results::RunRecord with_objectives(results::RunRecord run);
 
 /// Returns "none", and conditions "R-near" and "R-far" of R = 1, 4, 20, 100, 1000 Mbit/s with round
 /// trips of 4 and 60 ms, in no order; the second device is a fast one, so that the best split moves

@@ -59,8 +59,8 @@ TEST(KeptFlags, ComeBackWithTheirFilesWhereverThatIs) {
   EXPECT_EQ(kept->devices.testbed, here("beds/two.yaml"));
   EXPECT_EQ(kept->testbed_content, "abc");
   EXPECT_EQ(kept->max_latency_ms, 50);
-  EXPECT_EQ(kept->figures, flags.figures);
-  EXPECT_EQ(kept->objectives, flags.objectives);
+  EXPECT_EQ(kept->figures, some_flags().figures);
+  EXPECT_EQ(kept->objectives, some_flags().objectives);
 }
 
 TEST(KeptFlags, AReportIsKeptByItsWholePath) {

@@ -19,7 +19,9 @@ using nlohmann::json;
 using testing::DoubleNear;
 using testing::ElementsAre;
 
-json data_of(const results::RunRecord& run) { return json::parse(page_data(run)); }
+json data_of(const results::RunRecord& run) {
+  return json::parse(page_data(test::with_objectives(run)));
+}
 
 /// Returns a plan of two stages, three requests, each part of its own size.
 results::RunRecord run_of_known_requests() {

@@ -8,7 +8,6 @@
 #include "client/report/page.h"
 #include "coordinator/replay/simulated_record.h"
 #include "coordinator/results/best_by_network.h"
-#include "coordinator/statistics/objective_figures.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "tests/support/process.h"
@@ -30,8 +29,8 @@ class ReportPage : public testing::Test {
   std::string dom(const results::RunRecord& run, const std::string& view = "",
                   const std::string& hand = "") {
     const auto page = folder_.path() / "report.html";
-    std::ofstream(page, std::ios::binary)
-        << report_page(run, other_).value() << "<script>" << hand << "</script>";
+    std::ofstream(page, std::ios::binary) << report_page(test::with_objectives(run), other_).value()
+                                          << "<script>" << hand << "</script>";
     const auto done = test::run(
         {"/usr/bin/chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic",
          "--no-first-run", "--disable-background-networking", "--disable-component-update",
@@ -130,7 +129,6 @@ TEST_F(ReportPage, SaysNotToSplitIfOneDeviceAloneIsBetter) {
 TEST_F(ReportPage, OffersEnergyIfDevicesSayWhatTheyTake) {
   results::RunRecord run = test::synthetic_run({.transports = {"tcp"}, .batches = {1}});
   run.options_json = R"({"device_figures":{"pi-1":{"power":5000},"pi-2":{"power":5000}}})";
-  statistics::fill_objectives(run);
   const std::string page = dom(run, "x=energy");
   // 5 W for what both stages compute: the whole model on the faster device takes least.
   EXPECT_THAT(

@@ -30,7 +30,7 @@ std::string written(std::string_view format, const results::RunRecord& run,
                     const ReportStyle& style = {}) {
   const auto writer = make_writer(format);
   EXPECT_TRUE(writer) << format;
-  const auto text = (*writer)->write(run, style);
+  const auto text = (*writer)->write(test::with_objectives(run), style);
   EXPECT_TRUE(text) << text.error().message;
   return text.value_or("");
 }
@@ -443,7 +443,7 @@ TEST(TableWriter, SaysWhoElseUsedTheMachines) {
               HasSubstr("this machine: load 5.8 on 2 cores, others used 61 %: figures vary\n"));
   EXPECT_THAT(text, HasSubstr("pi-1: another coordinator ran 2 pipelines here, in 1 of "));
   // The page has the same for a badge, and the document follows its schema.
-  const json page = json::parse(page_data(run));
+  const json page = json::parse(page_data(test::with_objectives(run)));
   ASSERT_EQ(page["disturbances"].size(), 2U);
   EXPECT_EQ(page["disturbances"][0]["kind"], "busy");
   EXPECT_EQ(page["disturbances"][1]["where"], "pi-1");
@@ -600,7 +600,7 @@ TEST(HtmlWriter, IsOneFileThatFetchesNothing) {
     const std::string open = "id=\"run\">";
     const std::size_t begin = page.find(open) + open.size();
     const json data = json::parse(page.substr(begin, page.find("</script>", begin) - begin));
-    EXPECT_EQ(data, json::parse(page_data(run)));
+    EXPECT_EQ(data, json::parse(page_data(test::with_objectives(run))));
   }
 }
 

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 namespace pareto::statistics {
 namespace {
 
@@ -18,9 +20,13 @@ results::TrialRecord trial(const std::string& id, double latency_ms, double samp
   trial.latency.samples = 10;
   trial.latency.p50_ms = latency_ms;
   trial.throughput.samples_per_s = samples_per_s;
-  trial.stages.resize(2);
-  trial.stages[0] = {.device = "pi-1", .compute_p50_ms = 4, .peak_memory_bytes = memory};
-  trial.stages[1] = {.device = "pi-2", .compute_p50_ms = 1, .peak_memory_bytes = 5};
+  for (const auto& [device, compute_ms, bytes] :
+       {std::tuple("pi-1", 4.0, memory), std::tuple("pi-2", 1.0, std::uint64_t{5})}) {
+    results::StageFigures& stage = trial.stages.emplace_back();
+    stage.device = device;
+    stage.compute_p50_ms = compute_ms;
+    stage.peak_memory_bytes = bytes;
+  }
   trial.links = {{0, 100, 0}, {0, 4096, 1024}, {0, 10, 12}};
   return trial;
 }

@@ -26,7 +26,9 @@ class ReportInBrowser : public testing::Test {
     EXPECT_TRUE(store->begin_run(run));
     EXPECT_TRUE(store->put_trials(run.id, run.trials));
     EXPECT_TRUE(store->update_run(run));
-    return (*make_writer("html"))->write(store->load_run("last").value(), {}).value();
+    return (*make_writer("html"))
+        ->write(test::with_objectives(store->load_run("last").value()), {})
+        .value();
   }
   void check(const std::string& script, const std::string& page) const {
     const auto file = folder_.path() / "report.html";
