@@ -92,8 +92,9 @@ TEST_F(Testbeds, AreWellInTheEyesOfDoctor) {
   const auto done =
       paretoctl({"doctor", "--testbed", name_, "--store", path("results.db"), "--json"});
   ASSERT_FALSE(done.output.empty()) << done.errors;
+  const json document = json::parse(done.output);
   int ways = 0;
-  for (const json& finding : json::parse(done.output)["findings"]) {
+  for (const json& finding : document["findings"]) {
     const bool of_a_way = finding["subject"].get<std::string>().find(" to ") != std::string::npos;
     if (!of_a_way) continue;
     ++ways;
