@@ -103,9 +103,8 @@ class PlanTables {
                            {"W", Align::kRight},
                            {"bottleneck", Align::kRight, 1}});
     for (const planning::Objective* const one : shown()) {
-      all.push_back(
-          {one->unit == "B" ? std::string(one->name) : fmt::format("{} {}", one->name, one->unit),
-           Align::kRight, is_searched_by(one) ? 0 : 2});
+      all.push_back({objective_column(one->name, one->unit), Align::kRight,
+                     is_searched_by(one) ? 0 : 2});
     }
     return all;
   }
