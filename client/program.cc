@@ -15,16 +15,18 @@ namespace pareto::client {
 namespace {
 
 constexpr const char* kFooter =
-    "Exit codes: 0 done, 1 failed while running, 2 wrong flags or files, 3 the environment "
-    "refuses,\n"
-    "4 in part: some trials failed, or it was stopped and can be resumed.\n"
+    "Exit codes:\n"
+    "  0  done\n"
+    "  1  failed while running\n"
+    "  2  wrong flags or files\n"
+    "  3  the environment refuses\n"
+    "  4  done in part: some trials failed, or it was stopped and can be resumed\n"
     "\n"
     "Environment: PARETO_DEVICES and PARETO_STORE are used if --devices and --store are not "
     "given.\n"
     "\n"
-    "Files named configs/... here are in /usr/share/doc/pareto-edge-client/examples where the "
-    "package\n"
-    "is installed, with the guide, docs/guide.md, and the formats of all files beside them.";
+    "Files named configs/... here are in /usr/share/doc/pareto-edge-client/examples if the package "
+    "is\ninstalled. The guide, docs/guide.md, and the formats of all files are next to them.";
 
 /// Checks the command. A first word that is no command is most often a slip of the finger; CLI11
 /// would only call it unexpected.

@@ -24,11 +24,16 @@ constexpr const char* kExamples =
     "  paretod --cpu 0 --memory-limit 512MiB --check-config\n"
     "\n"
     "Every setting is also a key of the configuration file (--store-limit: store_limit) and a "
-    "variable (PARETOD_STORE_LIMIT).\nFlags win over variables, variables over the file.\n"
-    "Signals: TERM and INT finish what is in flight and exit with 0, a second one does not wait; "
+    "variable\n(PARETOD_STORE_LIMIT). Flags win over variables, and variables over the file.\n"
+    "\n"
+    "Signals: TERM and INT finish what is in flight and exit with 0; a second one does not wait.\n"
     "HUP reads the configuration again.\n"
-    "Exit codes: 0 done, 1 failed while running, 2 wrong flags or configuration, 3 the environment "
-    "refuses (port in use, no permission).";
+    "\n"
+    "Exit codes:\n"
+    "  0  done\n"
+    "  1  failed while running\n"
+    "  2  wrong flags or configuration\n"
+    "  3  the environment refuses (port in use, no permission)";
 
 /// The text under a key of the file, in the form that the setting reads.
 void read_key(ConfigSection& root, const Setting& setting, DaemonConfig& config) {
@@ -99,7 +104,7 @@ Expected<CommandLine> parse_command_line(int argc, const char* const* argv) {
   usage.add_to(app);
   bool version = false;
   app.add_flag("--version", version, "print the version");
-  app.add_option("--config", line.config_file, "YAML file (see configs/paretod.yaml)")
+  app.add_option("--config", line.config_file, "YAML file of settings, as configs/paretod.yaml")
       ->type_name("FILE");
   std::vector<std::vector<std::string>> given(settings().size());
   for (std::size_t i = 0; i < settings().size(); ++i) {
@@ -112,13 +117,12 @@ Expected<CommandLine> parse_command_line(int argc, const char* const* argv) {
                                                       : CLI::MultiOptionPolicy::TakeLast);
   }
   app.add_option("--ready-fd", line.ready_fd,
-                 "once serving, write one line of JSON with the addresses to this descriptor and "
-                 "close it")
+                 "descriptor that gets one line of JSON with the addresses once this daemon serves")
       ->type_name("N")
       ->check(CLI::Range(0, 1 << 20).description(""));
   app.add_flag("--exit-with-parent", line.exit_with_parent,
-               "end when the process that started this one does");
-  app.add_flag("--check-config", line.check_config, "check everything, start nothing");
+               "end when the process that started this one ends");
+  app.add_flag("--check-config", line.check_config, "check the settings and start nothing");
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

@@ -155,36 +155,45 @@ std::string get_bytes(const DaemonConfig& config) {
 }
 
 const std::array<Setting, 23> kSettings{{
-    {"listen", "ADDR", "control service, HOST:PORT, port 0 picks a free one; or unix:/FILE", false,
+    {"listen", "ADDR",
+     "address of the control service: HOST:PORT, or unix:/FILE; port 0 picks a free one (default: "
+     "0.0.0.0:7070)",
+     false,
      [](DaemonConfig& config, const std::string& text) -> Expected<> {
        if (!text.starts_with(kUnixScheme)) PARETO_TRY(check_address(text));
        config.listen = text;
        return {};
      },
      get_text<&DaemonConfig::listen>},
-    {"data", "TRANSPORT=ADDR", "where links come in; once for each transport", false, set_data,
+    {"data", "TRANSPORT=ADDR",
+     "address at which links of a transport come in; may be given once for each transport "
+     "(default: tcp=0.0.0.0:7071,grpc=0.0.0.0:7072,shm=auto)",
+     false, set_data,
      [](const DaemonConfig& config) {
        std::vector<std::string> parts;
        for (const auto& data : config.data) parts.push_back(data.transport + "=" + data.address);
        return join(parts, ",");
      }},
-    {"name", "NAME", "what coordinators see; the host's name by default", false,
+    {"name", "NAME", "name that coordinators see (default: the host's name)", false,
      set_text<&DaemonConfig::name>, get_text<&DaemonConfig::name>},
-    {"state_dir", "FOLDER", "for received weights; of this daemon alone", false,
-     set_text<&DaemonConfig::state_dir>, get_text<&DaemonConfig::state_dir>},
-    {"store_limit", "SIZE", "weights kept on disk, as in 8GiB", true,
+    {"state_dir", "FOLDER",
+     "folder for received weights, which belongs to this daemon only (default: pareto-edge/paretod "
+     "below $XDG_STATE_HOME or ~/.local/state)",
+     false, set_text<&DaemonConfig::state_dir>, get_text<&DaemonConfig::state_dir>},
+    {"store_limit", "SIZE", "size of the weights that are kept on disk (default: 8GiB)", true,
      set_bytes<&DaemonConfig::store_limit_bytes>, get_bytes<&DaemonConfig::store_limit_bytes>},
-    {"memory_limit", "SIZE", "memory that shards may take; 0: what the machine has free", true,
+    {"memory_limit", "SIZE",
+     "memory that shards may take; 0: what the machine has free (default: 0)", true,
      set_bytes<&DaemonConfig::memory_limit_bytes>, get_bytes<&DaemonConfig::memory_limit_bytes>},
-    {"cpu", "LIST", "cores to run on, as in 0 or 0-2,5; all by default", false,
+    {"cpu", "LIST", "cores to run on, as 0 or 0-2,5 (default: all of them)", false,
      [](DaemonConfig& config, const std::string& text) -> Expected<> {
        PARETO_ASSIGN(config.cpu, parse_cores(text));
        return {};
      },
      [](const DaemonConfig& config) { return fmt::format("{}", fmt::join(config.cpu, ",")); }},
     {"threads", "N",
-     "threads that compute a shard if its coordinator names no number; auto: one for each core of "
-     "cpu, as far as the CPU quota goes",
+     "number of threads that compute a shard if its coordinator names none; auto: one for each "
+     "core of --cpu, as far as the CPU quota goes (default: auto)",
      false,
      [](DaemonConfig& config, const std::string& text) -> Expected<> {
        config.threads = 0;
@@ -200,30 +209,34 @@ const std::array<Setting, 23> kSettings{{
      [](const DaemonConfig& config) {
        return config.threads == 0 ? std::string(kAuto) : std::to_string(config.threads);
      }},
-    {"device", "DEVICE", "what shards run on: cpu, or cuda:N where LibTorch has CUDA", false,
+    {"device", "DEVICE",
+     "device that runs shards: cpu, or cuda:N if LibTorch has CUDA (default: cpu)", false,
      [](DaemonConfig& config, const std::string& text) -> Expected<> {
        PARETO_TRY(runtime::check_device(text));
        config.device = text;
        return {};
      },
      get_text<&DaemonConfig::device>},
-    {"operators", "LIB.so,...", "libraries that define operators which LibTorch does not have",
-     false,
+    {"operators", "LIB.so,...", "libraries of operators that LibTorch does not have", false,
      [](DaemonConfig& config, const std::string& text) -> Expected<> {
        config.operators = split_list(text);
        return {};
      },
      [](const DaemonConfig& config) { return join(config.operators, ","); }},
-    {"speed", "CORES", "imitate a device of 0.5 or so of a core of this one; 0: this one as it is",
+    {"speed", "CORES",
+     "speed of an imitated device, in cores of this machine, as 0.5; 0: this machine as it is "
+     "(default: 0)",
      false,
      [](DaemonConfig& config, const std::string& text) -> Expected<> {
        PARETO_ASSIGN(config.speed, parse_speed(text));
        return {};
      },
      [](const DaemonConfig& config) { return fmt::format("{}", config.speed); }},
-    {"steady", "FILE", "operator times: the imitated device takes these, whatever it takes here",
-     false, set_text<&DaemonConfig::steady>, get_text<&DaemonConfig::steady>},
-    {"max_frame", "SIZE", "largest message taken on a link", false,
+    {"steady", "FILE",
+     "file of operator times, which an imitated device takes whatever disturbs this machine", false,
+     set_text<&DaemonConfig::steady>, get_text<&DaemonConfig::steady>},
+    {"max_frame", "SIZE", "largest message that a link accepts, 1MiB to 1GiB (default: 1GiB)",
+     false,
      [](DaemonConfig& config, const std::string& text) -> Expected<> {
        PARETO_ASSIGN(const std::uint64_t bytes, parse_bytes(text));
        if (bytes < kLeastFrame || bytes > kMostFrame) {
@@ -233,17 +246,21 @@ const std::array<Setting, 23> kSettings{{
        return {};
      },
      get_bytes<&DaemonConfig::max_frame_bytes>},
-    {"drain_timeout", "TIME", "given to requests in flight at SIGTERM, as in 10s", true,
+    {"drain_timeout", "TIME", "time that requests in flight get at SIGTERM (default: 10s)", true,
      [](DaemonConfig& config, const std::string& text) -> Expected<> {
        PARETO_ASSIGN(config.drain_timeout, parse_duration(text));
        return {};
      },
      get_time<&DaemonConfig::drain_timeout>},
-    {"load_timeout", "TIME", "a shard that takes longer to load is given up, as in 10min", false,
+    {"load_timeout", "TIME", "time after which loading a shard is given up (default: 10min)", false,
      set_timeout<&DaemonConfig::load_timeout>, get_time<&DaemonConfig::load_timeout>},
-    {"request_timeout", "TIME", "a request that computes longer fails, as in 5min", false,
+    {"request_timeout", "TIME",
+     "time after which a request that still computes fails (default: 5min)", false,
      set_timeout<&DaemonConfig::request_timeout>, get_time<&DaemonConfig::request_timeout>},
-    {"log_level", "LEVEL", "trace, debug, info, warn, error or off", true,
+    {"log_level", "LEVEL",
+     "least severe messages that are logged: trace, debug, info, warn, error or off (default: "
+     "info)",
+     true,
      [](DaemonConfig& config, const std::string& text) -> Expected<> {
        static const std::array<std::string, 6> kLevels{"trace", "debug", "info",
                                                        "warn",  "error", "off"};
@@ -255,7 +272,8 @@ const std::array<Setting, 23> kSettings{{
        return {};
      },
      get_text<&DaemonConfig::log_level>},
-    {"allow_netem", "BOOL", "true: coordinators may make this device's network worse", false,
+    {"allow_netem", "BOOL",
+     "true lets coordinators make this device's network worse (default: false)", false,
      [](DaemonConfig& config, const std::string& text) -> Expected<> {
        if (text != "true" && text != "false") {
          return fail(ErrorCode::kInvalidArgument, "\"{}\" is neither true nor false", text);
@@ -264,7 +282,8 @@ const std::array<Setting, 23> kSettings{{
        return {};
      },
      [](const DaemonConfig& config) { return std::string(config.allow_netem ? "true" : "false"); }},
-    {"metrics", "ADDR", "answer GET /metrics for Prometheus at HOST:PORT; nowhere by default",
+    {"metrics", "ADDR",
+     "address at which GET /metrics is answered for Prometheus, HOST:PORT (default: at no address)",
      false,
      [](DaemonConfig& config, const std::string& text) -> Expected<> {
        if (!text.empty()) PARETO_TRY(check_address(text));
@@ -272,13 +291,16 @@ const std::array<Setting, 23> kSettings{{
        return {};
      },
      get_text<&DaemonConfig::metrics>},
-    {"metrics_certificate", "FILE", "PEM: answer over TLS with this certificate", false,
+    {"metrics_certificate", "FILE", "certificate (PEM) to answer with over TLS", false,
      set_tls<&CertificateFiles::certificate>, get_tls<&CertificateFiles::certificate>},
-    {"metrics_key", "FILE", "PEM: the key of metrics_certificate", false,
+    {"metrics_key", "FILE", "key (PEM) of --metrics-certificate", false,
      set_tls<&CertificateFiles::key>, get_tls<&CertificateFiles::key>},
-    {"metrics_client_ca", "FILE", "PEM: answer those alone whose certificate one of these signed",
+    {"metrics_client_ca", "FILE", "certificates (PEM), one of which has to have signed a client's",
      false, set_tls<&CertificateFiles::client_ca>, get_tls<&CertificateFiles::client_ca>},
-    {"discovery", "HOW", "mdns: be announced by Avahi, for paretoctl discover; or off", true,
+    {"discovery", "HOW",
+     "mdns announces this daemon by Avahi, for paretoctl discover; off announces nothing (default: "
+     "mdns)",
+     true,
      [](DaemonConfig& config, const std::string& text) -> Expected<> {
        if (text != "mdns" && text != "off") {
          return fail(ErrorCode::kInvalidArgument, "\"{}\" is neither mdns nor off", text);

@@ -122,16 +122,17 @@ class DeployCommand final : public Command {
  private:
   void add_stream_to(CLI::App& app) {
     const Heading heading(app, "Requests and results");
-    set_value(app.add_option("--codec-error", codec_error_,
-                             "largest loss that a codec may cause, if the plan leaves it to be "
-                             "chosen"),
-              "SHARE")
+    set_value(
+        app.add_option("--codec-error", codec_error_,
+                       "largest loss that a codec may cause, if the plan leaves the choice of "
+                       "the codec open"),
+        "SHARE")
         ->capture_default_str();
     timeout_.add_to(app);
     set_value(app.add_option("--retry", retry_,
                              "time to wait for a lost device. Then its pipeline is opened again, "
-                             "and what was not answered is sent again; none: end with the first "
-                             "loss (default 60s, and none for daemons that this command starts)"),
+                             "and what was not answered is sent again; none ends with the first "
+                             "loss (default: 60s, or none for daemons that this command starts)"),
               "DURATION", {kNoRetry});
     add_no_checksum(app, no_checksum_);
     set_value(app.add_option("--output", output_,

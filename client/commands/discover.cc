@@ -28,6 +28,7 @@ class DiscoverCommand final : public Command {
   std::string_view examples() const override {
     return "  paretoctl discover\n"
            "  paretoctl discover --timeout 10s --write inventory.yaml\n"
+           "\n"
            "Exits with 3 if no daemon answers.\n";
   }
   void add_options(CLI::App& app) override {

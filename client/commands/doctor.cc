@@ -58,7 +58,8 @@ class DoctorCommand final : public Command {
            "  paretoctl doctor --devices inventory.yaml\n"
            "  sudo paretoctl doctor --testbed two-pi4\n"
            "  paretoctl doctor 10.0.0.1:7070 10.0.0.2:7070 --json\n"
-           "Exits with 3 where something fails, with 0 where there are warnings only.\n";
+           "\n"
+           "Exits with 3 if something fails, and with 0 if there are only warnings.\n";
   }
   void add_options(CLI::App& app) override {
     devices_.add_to(app, "two daemons of this build, started on this machine");

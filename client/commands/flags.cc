@@ -149,7 +149,7 @@ void PipelineFlags::add_to(CLI::App& app) {
       ->capture_default_str();
   set_value(app.add_option("--micro-batch", micro_batch,
                            "number of a batch's samples that travel together, so that stages "
-                           "overlap within one request; none: the whole batch"),
+                           "overlap within one request; none sends the whole batch"),
             "LIST", {"none"})
       ->capture_default_str();
   set_value(app.add_option("--window", window,
@@ -222,9 +222,7 @@ Expected<> RunnerFlags::check() const {
 void SettingLists::add_to(CLI::App& app) {
   const Heading heading(app, "Computing");
   const auto add = [&app](const char* flag, std::string& list, const std::string& help) {
-    set_value(app.add_option(flag, list,
-                             help + "; several separated by commas, each is profiled with each"),
-              "LIST")
+    set_value(app.add_option(flag, list, help + "; of lists every combination is profiled"), "LIST")
         ->capture_default_str();
   };
   add("--batch", batches, "samples of a request");

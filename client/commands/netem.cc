@@ -64,14 +64,12 @@ class NetemCommand final : public Command {
            "  sudo paretoctl netem show\n"
            "  sudo paretoctl netem clear --interface eth1\n"
            "\n"
-           "check measures a link between two network namespaces that nobody else uses. apply "
-           "makes "
-           "all that leaves\n"
-           "an interface fare as the condition's forward direction has it, and all that comes in "
-           "as "
-           "its backward one,\n"
-           "until clear; a condition that changes over time, until Ctrl-C. Never on the interface "
-           "that leads to you.\n";
+           "check measures a link between two network namespaces that nobody else uses.\n"
+           "\n"
+           "apply changes an interface until clear, or until Ctrl-C if the condition changes over "
+           "time. What\nleaves the interface fares as the condition's forward direction, and what "
+           "comes in as its backward\none. Never apply a condition to the interface that leads to "
+           "you.\n";
   }
 
   void add_options(CLI::App& app) override {

@@ -95,8 +95,8 @@ void add_common(CLI::App& app, PlanningFlags& flags) {
   const Heading heading(app, "Measuring");
   flags.timeout.add_to(app);
   set_value(app.add_option("--measured-cuts", flags.options.measured_cuts,
-                           "number of cuts whose two sides are timed on each device, the others "
-                           "lie between; 0: all"),
+                           "number of cuts whose two sides are timed on each device; the times of "
+                           "the others follow from them; 0: all"),
             "N")
       ->capture_default_str();
   app.add_flag("--fresh", flags.options.fresh, "measure again what is known of the devices");

@@ -47,8 +47,9 @@ struct CodecFlags {
   std::optional<double> error;
 
   /// `use`: what is done with those named.
-  void add_to(CLI::App& app, const std::string& use =
-                                 "of links between devices, each gets the best of those named");
+  void add_to(CLI::App& app,
+              const std::string& use =
+                  "codecs of the links between devices, each of which gets the best one");
   /// Fails: kNotFound (a codec), kInvalidArgument, each naming the flag.
   Expected<PlanCodecs> read() const;
 };

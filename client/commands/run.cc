@@ -108,10 +108,11 @@ class RunCommand final : public Command {
  private:
   void add_plan_to(CLI::App& app) {
     const Heading heading(app, "Plan");
-    set_value(app.add_option("--split", split_,
-                             "split points, each between one device and the next; none: the first "
-                             "device runs all"),
-              "LIST", {"none", "@cuts"});
+    set_value(
+        app.add_option("--split", split_,
+                       "split points, each between one device and the next; none lets the first "
+                       "device run all"),
+        "LIST", {"none", "@cuts"});
     set_value(app.add_option("--batch", batch_, "batch size (default: 1, or that of --input)"), "N")
         ->check(check_one_value);
     set_value(app.add_option("--plan", plan_file_,

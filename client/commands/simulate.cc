@@ -64,11 +64,11 @@ class SimulateCommand final : public Command {
            "  paretoctl simulate --run last          how near the simulator comes to what was "
            "measured\n"
            "\n"
-           "A scenario names devices, what they share, pipelines and when their requests come; "
-           "their times are\n"
-           "written there, by hand or by plan, or are those of a stored trial. With --run every "
-           "trial is simulated\n"
-           "from its own requests at window 1 and held against its measured throughput.\n";
+           "A scenario names devices, what they share, pipelines and when requests come. Its times "
+           "are written\nby hand or by plan, or are those of a stored trial.\n"
+           "\n"
+           "With --run every trial is simulated from its own requests at window 1, and compared "
+           "with its\nmeasured throughput.\n";
   }
   void add_options(CLI::App& app) override {
     store_.add_to(app);

@@ -141,7 +141,7 @@ class SweepCommand final : public Command {
               "NAME");
     set_value(app.add_option("--report", flags_.report(),
                              "HTML file to write the report to, or none (default: report-RUN.html "
-                             "beside the results)"),
+                             "next to the results)"),
               "FILE", {"none"});
     app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
     app.add_flag("--dry-run", dry_run_, "list the trials and measure none");

@@ -56,7 +56,8 @@ void SweepFlags::add_network_to(CLI::App& app) {
   set_value(
       app.add_option(
           "--network", networks_,
-          "conditions of the network, by name (lte, wifi …) or by file (lte.yaml); none: as it is. "
+          "conditions of the network, by name (lte, wifi …) or by file (lte.yaml); none leaves it "
+          "as it is. "
           "Between daemons on this machine they are emulated, which needs root; devices change "
           "their own network (netem_interface, allow_netem) (default: none, or the test bed's)"),
       "LIST", network_names({"none"}));

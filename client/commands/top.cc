@@ -39,14 +39,13 @@ class TopCommand final : public Command {
            "  paretoctl top 10.0.0.1:7070 10.0.0.2:7070 --sort computing --interval 2s\n"
            "  paretoctl top --devices inventory.yaml --once\n"
            "  paretoctl top --devices inventory.yaml --json | jq .pipelines[].bottleneck.words\n"
-           "On a terminal: q or Ctrl-C ends; the arrows, or an order's first letter, sort.\n"
-           "mean ms and wait ms are means. Percentiles are the steps of a histogram: p50 20-50 "
-           "lies "
-           "between\n"
-           "20 and 50 ms. Work counts when it is done: a stage that takes long for a request wants "
-           "a "
-           "longer\n"
-           "--interval. Of a plan with micro-batches each part counts as a request.\n";
+           "\n"
+           "On a terminal q or Ctrl-C ends. The arrows, or an order's first letter, sort.\n"
+           "\n"
+           "mean ms and wait ms are means. A percentile is a step of a histogram: p50 20-50 lies "
+           "between 20\nand 50 ms. Work counts when it is done: choose a longer --interval if a "
+           "stage takes long for a\nrequest. Each part of a micro-batched request counts as a "
+           "request.\n";
   }
   void add_options(CLI::App& app) override {
     devices_.add_to(app, std::string("the daemon of this machine, ") + kOwnDaemon);

@@ -171,6 +171,25 @@ TEST_F(ConfigTest, TheManualAndTheCompletionsHaveEverySetting) {
   }
 }
 
+TEST_F(ConfigTest, HelpSaysWhatTheDefaultsAre) {
+  constexpr std::string_view kDefault = "(default: ";
+  int values = 0;
+  for (const Setting& setting : settings()) {
+    const std::size_t begin = setting.help.find(kDefault);
+    if (begin == std::string::npos) continue;
+    ASSERT_TRUE(setting.help.ends_with(')')) << setting.key;
+    std::string value = setting.help.substr(begin + kDefault.size());
+    value.pop_back();
+    // Said in words: "the host's name".
+    if (value.find(' ') != std::string::npos) continue;
+    DaemonConfig config;
+    ASSERT_TRUE(setting.set(config, value)) << setting.key;
+    EXPECT_EQ(setting.get(config), setting.get(DaemonConfig())) << setting.key;
+    ++values;
+  }
+  EXPECT_GT(values, 12);
+}
+
 TEST_F(ConfigTest, ThePageOfTheReferenceIsUpToDate) {
   EXPECT_EQ(parse({"--reference", "paretod"})->print.value(),
             read_file(PARETO_SOURCE_DIR "/docs/reference/paretod.md").value_or("none"))
