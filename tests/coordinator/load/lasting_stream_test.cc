@@ -309,9 +309,9 @@ TEST_F(LastingStreamTest, ARequestWhoseOwnTimeRunsOutFailsAlone) {
   opener_.scripts = {{.hangs_at = 2}};
   ASSERT_TRUE(run(6));
   expect_all(6);
-  EXPECT_THAT(failed_, ElementsAre(HasSubstr("request r2: no result in 0.1 s")));
+  EXPECT_THAT(failed_, ElementsAre(HasSubstr("request r2: no result in 0.")));
   // What devices say once the links are closed is a consequence.
-  EXPECT_THAT(events_, ElementsAre("open", HasSubstr("request r2: no result in 0.1 s"), "again"));
+  EXPECT_THAT(events_, ElementsAre("open", HasSubstr("request r2: no result in 0."), "again"));
 }
 
 TEST_F(LastingStreamTest, RequestsBehindOnesWhoseTimeRanOutAreNotBlamedForThem) {
