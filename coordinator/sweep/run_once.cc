@@ -9,6 +9,7 @@
 #include "coordinator/load/output_error.h"
 #include "coordinator/statistics/statistics.h"
 #include "coordinator/sweep/sweep_plan.h"
+#include "coordinator/sweep/trial_figures.h"
 #include "coordinator/sweep/trial_meter.h"
 #include "core/base/text.h"
 

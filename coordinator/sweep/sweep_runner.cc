@@ -11,6 +11,7 @@
 #include "coordinator/load/preload.h"
 #include "coordinator/results/time_text.h"
 #include "coordinator/statistics/statistics.h"
+#include "coordinator/sweep/trial_figures.h"
 #include "core/base/counted.h"
 
 namespace pareto::sweep {
@@ -531,7 +532,7 @@ Expected<> SweepRunner::checkpoint(bool finished) {
         sent_before_[i] + environment_.cluster.device(i).weights_sent_bytes();
   }
   run_.note = schedule_->describe(run_, sentinel_ != nullptr ? sentinel_->id : "") + " " +
-              describe_rules(budget_);
+              kMeasuringRules.describe(budget_);
   run_.finished = finished ? results::time_text(std::chrono::system_clock::now()) : "";
   return environment_.store.update_run(run_);
 }

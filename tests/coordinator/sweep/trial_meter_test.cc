@@ -27,7 +27,7 @@ TEST_F(TrialMeterTest, MeasuresFewerRequestsWhereTheyDoNotFitUnlessAllAreAskedFo
   UnitBudget budget{.slice = {}, .latency_requests = 40};
   const auto fitting = measure(budget);
   ASSERT_TRUE(fitting) << fitting.error().message;
-  EXPECT_THAT(fitting->round.latency_ms, SizeIs(kFewestRequests));
+  EXPECT_THAT(fitting->round.latency_ms, SizeIs(kMeasuringRules.latency.fewest_requests));
   budget.all_requests = true;
   const auto all = measure(budget);
   ASSERT_TRUE(all) << all.error().message;
@@ -44,7 +44,7 @@ TEST_F(TrialMeterTest, AForeseenWindowIsNotSearched) {
     meter.foresee_window(foreseen);
     return meter
         .measure(*deployment_, Value{Tuple{workload_.example(2, 1).value()}}, 0, true,
-                 {.slice = {}, .latency_requests = kFewestRequests})
+                 {.slice = {}, .latency_requests = kMeasuringRules.latency.fewest_requests})
         .value();
   };
   for (test::FakeDaemon* daemon : daemons_) daemon->set_operator_time(std::chrono::seconds(1), {});
@@ -75,53 +75,6 @@ TEST_F(ReplicasTest, HaveEachATurnsRequest) {
   EXPECT_EQ(round.intervals_s.size() % 6, 0U) << "whole windows of whole turns";
   ASSERT_THAT(round.stages, SizeIs(2));
   for (const results::StageSamples& stage : round.stages) EXPECT_THAT(stage.compute_ms, SizeIs(6));
-
-  results::TrialRecord trial;
-  trial.plan = plan_;
-  trial.batch = 2;
-  trial.rounds = {round};
-  summarize(*deployment_, trial);
-  EXPECT_EQ(trial.latency.samples, 6);
-  ASSERT_THAT(trial.stages, SizeIs(2));
-  EXPECT_DOUBLE_EQ(trial.stages[0].compute_p50_ms, 1.0 * test::kFakeOperators);
-  EXPECT_DOUBLE_EQ(trial.stages[1].compute_p50_ms, 3.0 * test::kFakeOperators);
-  ASSERT_THAT(trial.links, SizeIs(4)) << "to each and back";
-  EXPECT_EQ(trial.links[0].bytes, trial.links[2].bytes);
-  EXPECT_EQ(trial.links[1].bytes, trial.links[3].bytes);
-}
-
-load::RequestSample taking(std::chrono::milliseconds latency) {
-  load::RequestSample sample;
-  sample.completed = sample.sent + latency;
-  return sample;
-}
-
-TEST(RunsDiffer, IsARunThatTookATenthLonger) {
-  EXPECT_FALSE(runs_differ(std::vector<double>{1, 2, 2, 1, 1.5, 1.7}, 2));
-  EXPECT_TRUE(runs_differ(std::vector<double>{1, 2, 2, 1, 1.5, 1.9}, 2));
-  EXPECT_TRUE(runs_differ(std::vector<double>{0.8, 1.8, 2, 1, 1.5, 1.5}, 2));
-  // What is left over is no run.
-  EXPECT_FALSE(runs_differ(std::vector<double>{1, 2, 2, 1, 9}, 2));
-  EXPECT_FALSE(runs_differ(std::vector<double>{}, 2));
-}
-
-TEST(HasPause, IsARequestThatTookMuchLongerThanMost) {
-  using std::chrono_literals::operator""ms;
-  std::vector<load::RequestSample> samples(11, taking(90ms));
-  samples.push_back(taking(139ms));
-  EXPECT_FALSE(has_pause(samples)) << "jitter";
-  samples.push_back(taking(950ms));
-  EXPECT_TRUE(has_pause(samples));
-  std::vector<load::RequestSample> slow(11, taking(240ms));
-  slow.push_back(taking(355ms));
-  EXPECT_FALSE(has_pause(slow)) << "not half as long again";
-  EXPECT_FALSE(has_pause({}));
-  // A slow replica is no pause of a quick one.
-  std::vector<load::RequestSample> turns;
-  for (int i = 0; i < 6; ++i)
-    turns.insert(turns.end(), {taking(90ms), taking(90ms), taking(200ms)});
-  EXPECT_TRUE(has_pause(turns));
-  EXPECT_FALSE(has_pause(turns, 3));
 }
 
 }  // namespace
