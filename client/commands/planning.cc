@@ -35,12 +35,6 @@ profile::Profiler::Progress shown_on(Progress& progress) {
   };
 }
 
-std::vector<cluster::DaemonClient*> devices_of(const cluster::Cluster& cluster) {
-  std::vector<cluster::DaemonClient*> devices;
-  for (std::size_t i = 0; i < cluster.size(); ++i) devices.push_back(&cluster.device(i));
-  return devices;
-}
-
 /// Parses "tcp,grpc", "auto", each known and once. Fails: as parse_transports; kInvalidArgument (a
 /// mix, which is of the links of one chain).
 Expected<std::vector<std::string>> parse_link_transports(const std::string& text) {
@@ -172,7 +166,7 @@ PlanningSession::PlanningSession(model::Model model, cluster::Cluster cluster,
       store_(std::move(store)),
       workload_(model_),
       pool_(workload_),
-      others_(devices_of(cluster_)) {
+      others_(cluster_) {
   others_.start();
 }
 

@@ -123,11 +123,7 @@ std::string write_network_table(const results::RunRecord& run, const ReportStyle
     const std::string title = fmt::format("Best split by network, batch {}", batch);
     text += (style.colour ? "\x1b[1m" + title + "\x1b[0m" : title) + "\n";
     text += table.render(style);
-    for (const std::string& line :
-         wrapped(alone_line({first, at}), static_cast<std::size_t>(std::max(style.width, 0)))) {
-      text += line + "\n";
-    }
-    text += "\n";
+    text += paragraph(alone_line({first, at}), RowStyle::kPlain, style) + "\n";
   }
   return text;
 }

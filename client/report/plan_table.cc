@@ -142,18 +142,8 @@ class PlanTables {
       table.add(std::move(row), outlook.chosen == i ? RowStyle::kStrong : RowStyle::kPlain);
     }
     std::string text = table.render(style_);
-    if (!outlook.front.empty()) text += noted(kLatencies);
-    if (jitters) text += noted(kJitter);
-    return text;
-  }
-
-  /// Returns a note below a table, as wide as the terminal.
-  std::string noted(const char* note) const {
-    std::string text;
-    for (const std::string& line :
-         wrapped(note, static_cast<std::size_t>(std::max(style_.width, 0)))) {
-      text += line + '\n';
-    }
+    if (!outlook.front.empty()) text += paragraph(kLatencies, RowStyle::kPlain, style_);
+    if (jitters) text += paragraph(kJitter, RowStyle::kPlain, style_);
     return text;
   }
 

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <utility>
 
 #include "client/report/plan_text.h"
@@ -61,13 +60,9 @@ class SettingsTables {
   /// `note`: says what the columns are; "" if their heads do.
   std::string titled(const std::string& title, const TextTable& table,
                      const char* note = "") const {
-    std::string text = fmt::format("{}: {}, {}\n{}", title, report_.model,
-                                   profile::settings_text(run_.settings), table.render(style_));
-    for (const std::string& line :
-         wrapped(note, static_cast<std::size_t>(std::max(style_.width, 0)))) {
-      text += line + '\n';
-    }
-    return text + '\n';
+    return fmt::format("{}: {}, {}\n{}{}\n", title, report_.model,
+                       profile::settings_text(run_.settings), table.render(style_),
+                       paragraph(note, RowStyle::kPlain, style_));
   }
 
   /// Returns what others did meanwhile, and the remedy for a profile that was kept.

@@ -40,6 +40,17 @@ std::string styled(std::string_view text, RowStyle row_style, const ReportStyle&
   return code + std::string(text) + "\x1b[0m";
 }
 
+std::string paragraph(std::string_view text, RowStyle row_style, const ReportStyle& style,
+                      std::size_t indent) {
+  const auto columns = static_cast<std::size_t>(std::max(style.width, 0));
+  std::string lines;
+  for (const std::string& line : wrapped(text, columns - std::min(columns, indent))) {
+    const std::string blanks(lines.empty() ? 0 : indent, ' ');
+    lines += styled(blanks + line, row_style, style) + "\n";
+  }
+  return lines;
+}
+
 void TextTable::add(std::vector<std::string> cells, RowStyle style) {
   cells.resize(columns_.size());
   rows_.push_back({std::move(cells), style});
@@ -145,9 +156,7 @@ std::string TextTable::render(const ReportStyle& style, std::string_view more_ro
   const auto add_line = [&](const char* what, const std::vector<std::string>& columns,
                             const std::string& remedy) {
     if (columns.empty()) return;
-    for (const std::string& words : wrapped(what + join(columns) + remedy, limit)) {
-      text += styled(words, RowStyle::kFaint, style) + "\n";
-    }
+    text += paragraph(what + join(columns) + remedy, RowStyle::kFaint, style);
   };
   add_line("not shown: ", said, "");
   add_line("no room for: ", left_out, more_room.empty() ? "" : fmt::format(" ({})", more_room));

@@ -13,6 +13,8 @@ namespace pareto::client {
 namespace {
 
 constexpr const char* kNothing = "-";
+/// Blanks before the lines of a paragraph but its first.
+constexpr std::size_t kIndent = 2;
 /// Remedy for columns without room. A screen that is drawn again cannot be piped elsewhere.
 constexpr std::string_view kMoreRoom = "widen the terminal";
 
@@ -49,18 +51,6 @@ std::string clock_of(const control::MachineState& machine) {
                      gigahertz(*machine.frequency_max_hertz));
 }
 
-/// Writes a text in lines that fit, those after the first indented, each with the style by itself.
-/// Rows end where there is no room for more; colours end with what is left.
-std::string paragraph(const std::string& text, RowStyle row_style, const ReportStyle& style) {
-  constexpr std::string_view kIndent = "  ";
-  const auto columns = static_cast<std::size_t>(std::max(style.width, 0));
-  std::string lines;
-  for (const std::string& line : wrapped(text, columns - std::min(columns, kIndent.size()))) {
-    lines += styled((lines.empty() ? "" : std::string(kIndent)) + line, row_style, style) + "\n";
-  }
-  return lines;
-}
-
 /// Returns the table of devices. The reason why a device does not answer stands below, if there is
 /// room for it.
 std::string device_table(const Activity& activity, const ReportStyle& style) {
@@ -79,7 +69,7 @@ std::string device_table(const Activity& activity, const ReportStyle& style) {
     const DeviceReading& reading = device.reading;
     if (!reading.problem.empty()) {
       table.add({reading.name, reading.address, "", "no answer"}, RowStyle::kBad);
-      problems += paragraph(reading.problem, RowStyle::kBad, style);
+      problems += paragraph(reading.problem, RowStyle::kBad, style, kIndent);
       continue;
     }
     const control::MachineState& machine = reading.observation.machine;
@@ -102,7 +92,7 @@ std::string device_table(const Activity& activity, const ReportStyle& style) {
             "imitated: {}. cpu is what the imitation takes of this machine; computing, of a "
             "stage, counts its pauses too",
             join(imitated)),
-        RowStyle::kFaint, style);
+        RowStyle::kFaint, style, kIndent);
   }
   table.remove_if_repeated(1, 0);
   return table.render(style, kMoreRoom) + note + problems;
@@ -235,7 +225,7 @@ std::string link_table(const Activity& activity, const ReportStyle& style) {
     text += paragraph(
         "then: round trip, and what the link carried, as its pipeline was deployed. What else used "
         "the link then took its part",
-        RowStyle::kFaint, style);
+        RowStyle::kFaint, style, kIndent);
   }
   return text;
 }
@@ -252,7 +242,7 @@ std::string summary(const Activity& activity, const ReportStyle& style) {
         or_nothing(pipeline.requests_per_s,
                    [](double rate) { return format_figure(rate) + " requests/s, "; }),
         pipeline.in_flight, pipeline.bottleneck.words);
-    text += paragraph(line, row, style);
+    text += paragraph(line, row, style, kIndent);
   }
   return text.empty() ? "no pipeline runs on these devices\n" : text;
 }
@@ -272,7 +262,7 @@ std::string cut_to(const std::string& text, int rows) {
 std::string top_text(const Activity& activity, const TopStyle& style) {
   const ReportStyle& report = style.report;
   const auto faint = [&](const std::string& line) {
-    return paragraph(line, RowStyle::kFaint, report);
+    return paragraph(line, RowStyle::kFaint, report, kIndent);
   };
   std::string text = faint(style.title);
   text += activity.devices.empty()

@@ -82,6 +82,12 @@ std::vector<MachineTimes> machines_of(const std::vector<cluster::DeviceInfo>& in
   return all;
 }
 
+std::vector<cluster::DaemonClient*> devices_of(const cluster::Cluster& cluster) {
+  std::vector<cluster::DaemonClient*> devices;
+  for (std::size_t i = 0; i < cluster.size(); ++i) devices.push_back(&cluster.device(i));
+  return devices;
+}
+
 }  // namespace
 
 OwnReading read_own_load() {
@@ -115,6 +121,9 @@ std::vector<std::optional<double>> foreign_shares(const std::vector<cluster::Dev
   }
   return shares;
 }
+
+ForeignLoadMeter::ForeignLoadMeter(const cluster::Cluster& cluster, ReadOwn own)
+    : ForeignLoadMeter(devices_of(cluster), std::move(own)) {}
 
 ForeignLoadMeter::ForeignLoadMeter(std::vector<cluster::DaemonClient*> devices, ReadOwn own)
     : devices_(std::move(devices)), read_own_(std::move(own)), silent_(devices_.size()) {}

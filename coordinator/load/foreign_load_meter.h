@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "coordinator/cluster/cluster.h"
 #include "coordinator/cluster/daemon_client.h"
 #include "coordinator/results/record.h"
 #include "core/base/clock.h"
@@ -56,6 +57,8 @@ class ForeignLoadMeter {
  public:
   using ReadOwn = std::function<OwnReading()>;
 
+  /// Watches all devices of a cluster.
+  explicit ForeignLoadMeter(const cluster::Cluster& cluster, ReadOwn own = read_own_load);
   explicit ForeignLoadMeter(std::vector<cluster::DaemonClient*> devices,
                             ReadOwn own = read_own_load);
 

@@ -1,5 +1,7 @@
 #include "coordinator/profile/link_prober.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "coordinator/cluster/daemon_client.h"
@@ -13,9 +15,27 @@ constexpr std::chrono::milliseconds kConnecting{10'000};
 constexpr std::uint64_t kSmallestBytes = 1024;
 constexpr std::uint64_t kFactor = 4;
 
-bool may_have(const LinkTransports& transports, std::size_t from, std::size_t to,
-              const std::string& transport) {
-  return std::ranges::find(transports[from][to], transport) != transports[from][to].end();
+/// A probe: of a link from one device to another, or both ways between the coordinator and a device.
+struct Probe {
+  std::size_t from = 0;
+  std::size_t to = 0;
+};
+
+/// Returns the probes of a transport, in the order in which they are made. Places are those of
+/// LinkTransports: the coordinator is the last.
+std::vector<Probe> probes_over(const std::string& transport, const LinkTransports& transports) {
+  const auto may_have = [&](std::size_t from, std::size_t to) {
+    return std::ranges::count(transports[from][to], transport) > 0;
+  };
+  const std::size_t coordinator = transports.size() - 1;
+  std::vector<Probe> probes;
+  for (std::size_t to = 0; to < coordinator; ++to) {
+    if (may_have(coordinator, to) || may_have(to, coordinator)) probes.push_back({coordinator, to});
+    for (std::size_t from = 0; from < coordinator; ++from) {
+      if (may_have(from, to)) probes.push_back({from, to});
+    }
+  }
+  return probes;
 }
 
 /// Probes one way between the coordinator and a device. Each has a connection and time of its own:
@@ -42,57 +62,36 @@ Expected<planning::ProbedLinks> probe_links(
     const std::function<void(const std::string&)>& progress) {
   PARETO_ASSIGN(const auto own, transport::make_transport(transport));
   const std::size_t coordinator = cluster.size();
-  const auto has = [&](std::size_t from, std::size_t to) {
-    return may_have(transports, from, to, transport);
-  };
   planning::ProbedLinks links(coordinator + 1,
                               std::vector<transport::ProbeResult>(coordinator + 1));
   transport::ProbeOptions options;
   options.sizes = sizes;
-  const auto next = [&](const std::string& link) -> Expected<> {
-    if (stop) return fail(ErrorCode::kClosed, "stopped before all links were probed");
-    progress(link + ", " + transport);
-    return {};
-  };
-  for (std::size_t to = 0; to < coordinator; ++to) {
+  for (const auto& [from, to] : probes_over(transport, transports)) {
     const cluster::DaemonClient& receiver = cluster.device(to);
     const std::string& name = receiver.config().name;
-    if (has(coordinator, to) || has(to, coordinator)) {
-      PARETO_ASSIGN(const std::string address, cluster::data_address(receiver, transport));
-      PARETO_TRY(next("coordinator and " + name));
-      const auto probe = [&](transport::PingWay way) {
-        return with_context(probe_from_here(*own, address, options, way), "probing the link to {}",
-                            name);
-      };
-      PARETO_ASSIGN(links[coordinator][to], probe(transport::PingWay::kThere));
-      PARETO_ASSIGN(links[to][coordinator], probe(transport::PingWay::kBack));
+    PARETO_ASSIGN(const std::string address, cluster::data_address(receiver, transport));
+    if (stop) return fail(ErrorCode::kClosed, "stopped before all links were probed");
+    const bool from_here = from == coordinator;
+    progress(fmt::format(
+        "{}{}, {}", from_here ? "coordinator and " : cluster.device(from).config().name + " to ",
+        name, transport));
+    if (!from_here) {
+      PARETO_ASSIGN(links[from][to], cluster.device(from).probe_link(transport, address, options,
+                                                                     transport::kLongestProbe));
+      continue;
     }
-    for (std::size_t from = 0; from < coordinator; ++from) {
-      if (!has(from, to)) continue;
-      cluster::DaemonClient& sender = cluster.device(from);
-      PARETO_ASSIGN(const std::string address, cluster::data_address(receiver, transport));
-      PARETO_TRY(next(sender.config().name + " to " + name));
-      PARETO_ASSIGN(links[from][to],
-                    sender.probe_link(transport, address, options, transport::kLongestProbe));
-    }
+    const auto probe = [&](transport::PingWay way) {
+      return with_context(probe_from_here(*own, address, options, way), "probing the link to {}",
+                          name);
+    };
+    PARETO_ASSIGN(links[coordinator][to], probe(transport::PingWay::kThere));
+    PARETO_ASSIGN(links[to][coordinator], probe(transport::PingWay::kBack));
   }
   return links;
 }
 
 std::size_t probes_of(const LinkTransports& transports, const std::string& transport) {
-  const std::size_t coordinator = transports.size() - 1;
-  std::size_t probes = 0;
-  for (std::size_t to = 0; to < coordinator; ++to) {
-    // Both ways of a device's link to the coordinator are one probe.
-    if (may_have(transports, coordinator, to, transport) ||
-        may_have(transports, to, coordinator, transport)) {
-      ++probes;
-    }
-    for (std::size_t from = 0; from < coordinator; ++from) {
-      if (may_have(transports, from, to, transport)) ++probes;
-    }
-  }
-  return probes;
+  return probes_over(transport, transports).size();
 }
 
 std::vector<std::uint64_t> probe_sizes(std::uint64_t smallest, std::uint64_t largest) {

@@ -41,12 +41,6 @@ std::string pass_text(const ProfileProgress& at) {
   return fmt::format("{}, pass {}", at.again ? ", timing again (times differ)" : "", at.pass);
 }
 
-std::vector<cluster::DaemonClient*> devices_of(const cluster::Cluster& cluster) {
-  std::vector<cluster::DaemonClient*> devices;
-  for (std::size_t i = 0; i < cluster.size(); ++i) devices.push_back(&cluster.device(i));
-  return devices;
-}
-
 }  // namespace
 
 ProfileWish Profiler::wish() const {
@@ -111,7 +105,7 @@ Expected<> Profiler::profile(const LinkTransports& transports, cluster::Workload
   const std::string names = cluster_.size() == 1 ? cluster_.device(0).config().name
                                                  : fmt::format("{} devices", cluster_.size());
   const std::string now = fmt::format("profiling {}, {}", names, settings_text(options_.settings));
-  load::ForeignLoadMeter others(devices_of(cluster_));
+  load::ForeignLoadMeter others(cluster_);
   others.start();
   PARETO_ASSIGN(std::vector<plan::DeviceProfile> profiles,
                 profile_devices(bench, wish, known, stop_, [&](const ProfileProgress& at) {

@@ -34,12 +34,6 @@ cluster::DeploymentOptions with_chooser(cluster::DeploymentOptions options,
   return options;
 }
 
-std::vector<cluster::DaemonClient*> devices_of(const cluster::Cluster& cluster) {
-  std::vector<cluster::DaemonClient*> devices;
-  for (std::size_t i = 0; i < cluster.size(); ++i) devices.push_back(&cluster.device(i));
-  return devices;
-}
-
 /// Whether an error may mean that a device is gone.
 bool smells_of_loss(ErrorCode code) {
   return code == ErrorCode::kUnavailable || code == ErrorCode::kTimeout ||
@@ -82,7 +76,7 @@ SweepRunner::SweepRunner(Environment environment, const SweepOptions& options,
       codecs_(options.codec_error),
       deployments_(environment_.cluster, pool_, environment_.make_transport,
                    with_chooser(environment_.deployment, codecs_)),
-      others_(devices_of(environment_.cluster)) {
+      others_(environment_.cluster) {
   if (environment_.clock == nullptr) environment_.clock = &machine_clock_;
 }
 

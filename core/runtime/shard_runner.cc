@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "core/runtime/engines/engine_choice.h"
-#include "core/runtime/kernels/packed_bytes.h"
 #include "core/runtime/segment_profiler.h"
 #include "core/runtime/shard_module.h"
 #include "core/runtime/torch/compat.h"
@@ -193,7 +192,5 @@ RuntimeInfo runtime_info() {
 #endif
   return info;
 }
-
-std::uint64_t packed_weight_bytes() { return bytes_of_all_packed_weights(); }
 
 }  // namespace pareto::runtime

@@ -15,6 +15,7 @@
 #include "core/base/error.h"
 #include "core/plan/shard.h"
 #include "core/runtime/engines/options.h"
+#include "core/runtime/kernels/packed_bytes.h"
 #include "core/tensor/value.h"
 
 namespace pareto::runtime {
@@ -32,9 +33,6 @@ struct LoadReport {
   /// Of packed weights that it has in common with whatever other shards of this process have the same layers.
   std::uint64_t packed_bytes = 0;
 };
-
-/// What the packed weights of all shards in this process take, each counted once. Threads: any.
-std::uint64_t packed_weight_bytes();
 
 /// What one operator of the plain graph costs.
 struct OperatorTime {

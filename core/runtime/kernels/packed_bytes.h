@@ -7,6 +7,6 @@ namespace pareto::runtime {
 
 /// Returns the memory of all packed weights in this process, each counted once, in bytes. Threads:
 /// any.
-std::uint64_t bytes_of_all_packed_weights();
+std::uint64_t packed_weight_bytes();
 
 }  // namespace pareto::runtime

@@ -171,6 +171,6 @@ std::uint64_t PackedWeights::bytes() const {
   return bytes;
 }
 
-std::uint64_t bytes_of_all_packed_weights() { return bytes_in_chunks; }
+std::uint64_t packed_weight_bytes() { return bytes_in_chunks; }
 
 }  // namespace pareto::runtime

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/coordinator/support/fake_daemon.h"
+#include "tests/coordinator/support/fake_devices.h"
 
 namespace pareto::load {
 namespace {
@@ -138,6 +139,20 @@ TEST(ForeignLoadMeter, SeesCompanyThatComesAndGoes) {
   device.set_observation(seen);
   meter.start();
   EXPECT_THAT(meter.company(), IsEmpty()) << "of another pass";
+}
+
+TEST(ForeignLoadMeter, WatchesEveryDeviceOfACluster) {
+  test::MemoryTransport transport;
+  std::vector<test::FakeDaemon*> daemons;
+  const cluster::Cluster cluster =
+      cluster::Cluster::of(test::fake_devices({"a", "b"}, transport, daemons));
+  cluster::Observation seen = observation(seconds(1), seconds(1), two_cores(seconds(5)));
+  seen.other_coordinators = seen.other_pipelines = 1;
+  daemons[1]->set_observation(seen);
+  ForeignLoadMeter meter(cluster);
+  meter.start();
+  EXPECT_THAT(meter.company(), ElementsAre(Field(&results::Company::device, "b")));
+  EXPECT_EQ(meter.shares().size(), 2U);
 }
 
 TEST(ForeignLoadMeter, ADeadDeviceIsLeftOut) {
