@@ -56,15 +56,15 @@ struct ThroughputRule {
   double latencies = 30;                        ///< the least duration, in latencies
   std::chrono::duration<double> shortest{0.1};  ///< the least duration, whatever a latency is
   int fewest_intervals = 12;                    ///< between completions, even beyond the slice
-  int search_intervals = 8;                     ///< of a load that searches for the window
+  int search_intervals = 8;                     ///< in a load that searches for the window
   double search_share = 0.1;                    ///< the part of the slice that such a load takes
 };
 
 /// Plans of slow requests are measured with fewer of them, and without a search.
 struct SlowRequestRule {
   double longer_than_ms = 250;
-  int fewest_requests = 3;    ///< for latency, in place of LatencyRule's
-  int fewest_intervals = 2;   ///< of a run, in place of ThroughputRule's
+  int fewest_requests = 3;    ///< in a unit for latency, in place of LatencyRule's
+  int fewest_intervals = 2;   ///< in a run, in place of ThroughputRule's
   int runs = 3;               ///< in a load, one after the other
   double difference = 0.1;    ///< between the times of two runs, as a share: a connection paused
   int loads_after_pause = 2;  ///< in all, the first one included

@@ -6,8 +6,8 @@
 
 namespace pareto::sweep {
 
-/// Fills all figures of a trial from its rounds, of which there is one at least. `deployment` is the
-/// one that was measured last; its stages are asked what travelled.
+/// Fills all figures of a trial from its rounds, at least one. `deployment` is the one that was
+/// measured last; its stages are asked what travelled.
 void summarize(const cluster::Deployment& deployment, results::TrialRecord& trial);
 
 }  // namespace pareto::sweep

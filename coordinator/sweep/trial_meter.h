@@ -17,7 +17,7 @@
 
 namespace pareto::sweep {
 
-/// What a unit gave.
+/// The result of one unit.
 struct MeasuredRound {
   results::TrialRound round;
   Value output;               ///< the pipeline's, for the last request whose latency was measured
@@ -75,11 +75,11 @@ class TrialMeter {
   const MeasuringRules rules_ = kMeasuringRules;
   int window_;               ///< 0 = not known yet
   int foreseen_window_ = 0;  ///< 0 = none is foreseen
-  std::size_t turn_ = 1;     ///< of the deployment in hand
+  std::size_t turn_ = 1;     ///< replicas of the deployment in hand
   const std::uint64_t seed_;
   const std::vector<std::int64_t> micro_batches_;
   const std::chrono::milliseconds timeout_;
-  double expected_latency_ms_ = 0;  ///< of the last few requests; 0 = not known yet
+  double expected_latency_ms_ = 0;  ///< the last few requests'; 0 = not known yet
 };
 
 }  // namespace pareto::sweep

@@ -12,41 +12,16 @@
 #include <string>
 #include <vector>
 
-#include "coordinator/cluster/network.h"
 #include "coordinator/sweep/sweep_runner.h"
 #include "tests/coordinator/support/fake_devices.h"
 #include "tests/coordinator/support/fake_workload.h"
 #include "tests/coordinator/support/memory_store.h"
+#include "tests/coordinator/sweep/fake_network.h"
 
 namespace pareto::sweep {
 
 /// A pace at which only the floors of requests and completions remain.
 inline const SweepRunner::Pace kNoTime{.measuring = {}, .shortest_slice = {}, .longest_slice = {}};
-
-/// Notes what is applied.
-class FakeNetwork final : public cluster::Network {
- public:
-  Expected<netem::LinkMeasurement> apply(const std::string& condition) override {
-    applied.push_back(condition);
-    const auto times = std::ranges::count(applied, condition);
-    if (condition == refused || (condition == "flaky" && times == 2)) {
-      return fail(ErrorCode::kUnavailable, "not what was asked for");
-    }
-    netem::LinkMeasurement link;
-    link.round_trip = std::chrono::milliseconds(condition == "none" ? 0 : 40);
-    return link;
-  }
-  Expected<> offers(const std::string& /*condition*/) const override { return {}; }
-  std::string resting_condition() const override { return "none"; }
-  std::string emulator() const override { return "tc"; }
-  Expected<> check() const override {
-    if (applied.back() != "overloaded") return {};
-    return fail(ErrorCode::kUnavailable, "could not keep up");
-  }
-
-  std::vector<std::string> applied;
-  std::string refused = "unreachable";
-};
 
 /// Moves on whenever it is read.
 class HastyClock final : public Clock {

@@ -1,0 +1,32 @@
+// The devices that a sweep has lost: those that no longer answer, or have ended its session.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "coordinator/cluster/cluster.h"
+#include "core/base/error.h"
+#include "core/plan/plan.h"
+
+namespace pareto::sweep {
+
+/// A device that was lost stays lost.
+///
+/// Threads: one owner. The cluster outlives it.
+class LostDevices {
+ public:
+  explicit LostDevices(const cluster::Cluster& cluster) : cluster_(cluster) {}
+
+  /// Asks the devices of a plan that has just failed, if `code` may mean that one is gone.
+  void look_for(const plan::Plan& plan, ErrorCode code);
+  /// Returns why the plan's first lost device is lost; null: none of its devices is.
+  const Error* loss_of(const plan::Plan& plan) const;
+  bool any() const { return !lost_.empty(); }
+  bool all() const { return lost_.size() >= cluster_.size(); }
+
+ private:
+  const cluster::Cluster& cluster_;
+  std::map<std::string, Error> lost_;
+};
+
+}  // namespace pareto::sweep

@@ -1,0 +1,143 @@
+#include "coordinator/sweep/trial_bench.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "coordinator/load/micro_batch.h"
+#include "coordinator/load/output_error.h"
+#include "coordinator/load/preload.h"
+#include "coordinator/sweep/trial_figures.h"
+#include "coordinator/sweep/trial_rounds.h"
+
+namespace pareto::sweep {
+namespace {
+
+cluster::DeploymentOptions with_chooser(cluster::DeploymentOptions options,
+                                        cluster::CodecChooser& codecs) {
+  options.codecs = &codecs;
+  return options;
+}
+
+}  // namespace
+
+TrialBench::TrialBench(Devices devices, const SweepOptions& options, results::RunRecord& run,
+                       PassClock& clock)
+    : devices_(std::move(devices)),
+      options_(options),
+      run_(run),
+      clock_(clock),
+      pool_(devices_.workload),
+      codecs_(options.codec_error),
+      deployments_(devices_.cluster, pool_, devices_.make_transport,
+                   with_chooser(devices_.deployment, codecs_)),
+      conditions_(devices_.cluster.network()),
+      lost_(devices_.cluster) {}
+
+Expected<> TrialBench::prepare() {
+  for (std::size_t i = 0; i < run_.trials.size(); ++i) {
+    const results::TrialRecord& trial = run_.trials[i];
+    const int window = trial.rounds.empty() ? trial.plan.window : trial.rounds.front().window;
+    TrialMeter meter(window, run_.seed + i, load::micro_batch_sizes(trial.plan),
+                     std::chrono::milliseconds(options_.timeout_ms));
+    // A search takes longer than all the rest of a round. An exhaustive sweep searches all the
+    // same: it also shows how good predictions are.
+    if (options_.adaptive && trial.prediction) meter.foresee_window(trial.prediction->window);
+    places_.push_back({std::move(meter)});
+    if (requests_.contains(trial.batch)) continue;
+    PARETO_ASSIGN(std::vector<Value> inputs, devices_.workload.example(trial.batch, options_.seed));
+    PARETO_ASSIGN(auto expected, devices_.workload.expected(trial.batch, options_.seed));
+    requests_[trial.batch] = {Tuple{std::move(inputs)}, std::move(expected)};
+  }
+  return {};
+}
+
+void TrialBench::preload(const std::vector<std::size_t>& places, const std::atomic<bool>& stop,
+                         const std::function<void(std::size_t, std::size_t)>& progress) {
+  std::vector<plan::Plan> plans;
+  for (const std::size_t place : places) plans.push_back(run_.trials[place].plan);
+  clock_.timed(&results::TimeSpent::loading_s, [&] {
+    load::preload_shards(plans, devices_.cluster, pool_, stop, progress);
+    return true;
+  });
+}
+
+Expected<> TrialBench::measure(std::size_t place, int round, const UnitBudget& budget) {
+  const plan::Plan& plan = run_.trials[place].plan;
+  if (const Error* loss = lost_.loss_of(plan)) {
+    return fail(ErrorCode::kUnavailable, "a device was lost: {}", loss->message);
+  }
+  auto done = measure_now(place, round, budget);
+  if (done) return done;
+  deployments_.drop(place);
+  lost_.look_for(plan, done.error().code);
+  // Links say that they broke; the device that is gone is why.
+  if (const Error* loss = lost_.loss_of(plan)) {
+    return fail(ErrorCode::kUnavailable, "a device was lost: {}; seen as: {}", loss->message,
+                done.error().message);
+  }
+  return done;
+}
+
+Expected<> TrialBench::measure_now(std::size_t place, int round, const UnitBudget& budget) {
+  results::TrialRecord& trial = run_.trials[place];
+  PARETO_TRY(enter_condition(trial));
+  PARETO_ASSIGN(const load::DeploymentCache::Lease lease,
+                with_context(open(place, trial.plan, trial.condition), "deploying"));
+  // What was chosen when it was first deployed holds for all its rounds.
+  trial.plan.codecs = lease.deployment->codecs();
+  trial.codec = cluster::codec_text(trial.plan.codecs);
+  const Request& request = requests_.at(trial.batch);
+  const bool fresh = lease.opened || trial.rounds.empty();
+  PARETO_ASSIGN(MeasuredRound measured, clock_.timed(&results::TimeSpent::measuring_s, [&] {
+    return places_[place].meter.measure(*lease.deployment, request.body, round, fresh, budget);
+  }));
+  clock_.spent().requests += measured.requests;
+  PARETO_TRY(conditions_.check());
+  measured.round.loading = loading_of(place, *lease.deployment);
+  const auto* outputs = measured.output.get_if<Tuple>();
+  if (request.expected && outputs != nullptr) {
+    trial.output_error = load::output_error(*request.expected, outputs->items);
+    PARETO_TRY(load::check_outputs(*request.expected, outputs->items));
+  }
+  put_round(trial, std::move(measured.round));
+  summarize(*lease.deployment, trial);
+  return {};
+}
+
+Expected<> TrialBench::enter_condition(results::TrialRecord& trial) {
+  codecs_.network_changed(trial.condition);
+  PARETO_ASSIGN(auto figures, clock_.timed(&results::TimeSpent::network_s,
+                                           [&] { return conditions_.enter(trial.condition); }));
+  if (figures) trial.network = std::move(figures);
+  return {};
+}
+
+Expected<load::DeploymentCache::Lease> TrialBench::open(std::size_t key, const plan::Plan& plan,
+                                                        const std::string& condition) {
+  results::TimeSpent& spent = clock_.spent();
+  const double before_s = spent.opening_s;
+  auto lease = clock_.timed(&results::TimeSpent::opening_s,
+                            [&] { return deployments_.get(key, plan, condition); });
+  if (lease && lease->opened) spent.openings_ms.push_back((spent.opening_s - before_s) * 1e3);
+  return lease;
+}
+
+int TrialBench::loading_of(std::size_t place, const cluster::Deployment& deployment) {
+  Place& at = places_[place];
+  std::vector<std::string> shards;
+  for (const cluster::ShardLease& shard : deployment.shards()) {
+    shards.push_back(shard->loaded.handle);
+  }
+  if (shards != at.shards) {
+    // Shards of an earlier part of the run were others.
+    for (const results::TrialRound& round : run_.trials[place].rounds) {
+      at.loading = std::max(at.loading, round.loading);
+    }
+    ++at.loading;
+    at.shards = std::move(shards);
+  }
+  return at.loading;
+}
+
+}  // namespace pareto::sweep
