@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/printable.h"
+#include "core/control/digest_bytes.h"
 #include "core/control/wire.h"
 
 namespace pareto::cluster {
@@ -14,6 +15,37 @@ v1::LoadShardRequest to_wire(const plan::Shard& shard, const control::ShardSetti
   request.set_manifest(plan::manifest_json(shard));
   request.set_archive(shard.archive);
   *request.mutable_settings() = control::to_wire(settings);
+  return request;
+}
+
+v1::TensorChunk first_chunk(const NamedTensor& entry) {
+  v1::TensorChunk chunk;
+  chunk.set_digest(control::digest_bytes(entry.digest));
+  chunk.set_dtype(static_cast<std::uint32_t>(entry.tensor.dtype()));
+  for (const std::int64_t size : entry.tensor.shape()) chunk.add_shape(size);
+  chunk.set_size_bytes(entry.tensor.size_bytes());
+  return chunk;
+}
+
+v1::ProbeLinkRequest probe_request(const std::string& transport, const std::string& address,
+                                   const transport::ProbeOptions& options,
+                                   std::chrono::milliseconds timeout) {
+  v1::ProbeLinkRequest request;
+  request.set_transport(transport);
+  request.set_address(address);
+  request.set_timeout_ms(static_cast<std::uint32_t>(timeout.count()));
+  for (const std::uint64_t size : options.sizes) request.add_sizes(size);
+  request.set_budget_ns(options.budget.count());
+  return request;
+}
+
+v1::EmulateRequest to_wire(const EmulationWish& wish, std::chrono::milliseconds lease) {
+  v1::EmulateRequest request;
+  request.set_interface(wish.interface);
+  request.set_condition(to_text(wish.condition));
+  request.set_name(wish.name);
+  request.set_lease_ms(static_cast<std::uint32_t>(lease.count()));
+  request.set_control_interface_too(wish.control_interface_too);
   return request;
 }
 

@@ -2,6 +2,7 @@
 // proto/control.proto, and back. What both programs say is in core/control/wire.h.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,18 @@ namespace pareto::cluster {
 control::v1::LoadShardRequest to_wire(const plan::Shard& shard,
                                       const control::ShardSettings& settings);
 
-/// Words come out without control characters. `address`: of its control, for data addresses that
-/// name no host.
+/// Returns a tensor's first chunk without its data: it says what the tensor is. Later chunks have
+/// data only.
+control::v1::TensorChunk first_chunk(const NamedTensor& entry);
+control::v1::ProbeLinkRequest probe_request(const std::string& transport,
+                                            const std::string& address,
+                                            const transport::ProbeOptions& options,
+                                            std::chrono::milliseconds timeout);
+/// Asks for an emulation that lasts for `lease` unless it is renewed.
+control::v1::EmulateRequest to_wire(const EmulationWish& wish, std::chrono::milliseconds lease);
+
+/// Words come out without control characters. `address`: that of the device's control, for data
+/// addresses that name no host.
 DeviceInfo from_wire(const control::v1::DescribeReply& reply, const std::string& address);
 LoadedShard from_wire(const control::v1::LoadShardReply& reply);
 /// Fails: kCorrupt (a stage in an unknown state).

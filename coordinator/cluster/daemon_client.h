@@ -119,9 +119,11 @@ struct EmulationLease {
   std::chrono::milliseconds duration{};  ///< time until it has to be renewed
 };
 
-/// Every call has a deadline; an error begins with the device's name. Fails: as the daemon says
-/// (kInvalidArgument, kNotFound, kCorrupt, kExhausted, kPermission, kInternal, kClosed),
-/// kUnavailable (nobody answers at its address), kTimeout.
+/// One daemon. Every call has a deadline; an error begins with the device's name. The class has a
+/// method for each call of proto/control.proto: this is why there are more than 20.
+///
+/// Fails: as the daemon says (kInvalidArgument, kNotFound, kCorrupt, kExhausted, kPermission,
+/// kInternal, kClosed), kUnavailable (nobody answers at its address), kTimeout.
 ///
 /// Threads: any.
 class DaemonClient {

@@ -1,3 +1,5 @@
+#include "coordinator/cluster/grpc_daemon_client.h"
+
 #include <grpcpp/grpcpp.h>
 
 #include <algorithm>
@@ -7,65 +9,42 @@
 #include <span>
 #include <utility>
 
+#include "coordinator/cluster/call_result.h"
 #include "coordinator/cluster/control_address.h"
+#include "coordinator/cluster/control_channel.h"
 #include "coordinator/cluster/control_wire.h"
-#include "coordinator/cluster/daemon_client.h"
 #include "coordinator/cluster/observation_wire.h"
-#include "coordinator/discovery/service_lookup.h"
 #include "core/base/printable.h"
 #include "core/control/digest_bytes.h"
-#include "core/control/status_code.h"
 #include "core/control/wire.h"
 #include "core/plan/protocol.h"
-#include "core/transport/address.h"
-#include "core/transport/socket.h"
 #include "proto/control.grpc.pb.h"
 
 namespace pareto::cluster {
 namespace {
 
-constexpr std::size_t kLongestMessage = 2000;
-
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr std::size_t kChunkBytes = std::size_t{1} << 20;
-// A shard's archive (KBs) and manifest travel in one message; gRPC's 4 MiB default would refuse
-// large scripted ones.
-constexpr int kMaxMessageBytes = 256 << 20;
 constexpr seconds kShortCall{10};
-// To undo something: the daemon undoes by itself what is left when the session ends.
+// For undoing something: the daemon undoes by itself what is left when the session ends.
 constexpr seconds kUndoing{5};
 constexpr seconds kMeasuring{60};
-// A device whose network was made worse is left alone for no longer.
+// The longest that a device whose network was made worse is left alone.
 constexpr seconds kLease{15};
 // One device that does not answer costs the others no lease.
 constexpr seconds kRenewal{3};
-constexpr int kPingMs = 10'000;
-constexpr int kPingPatienceMs = 20'000;
-// Slowest link and slowest device that a transfer or an engine build is still waited for.
+// The slowest link and the slowest device that a transfer or an engine build is waited for.
 constexpr std::uint64_t kSlowestBytesPerSecond = 1'000'000;
 constexpr std::uint64_t kSlowestLoadBytesPerSecond = 5'000'000;
 
 class GrpcDaemonClient final : public DaemonClient {
  public:
-  /// `dialled`: where config's address leads.
-  GrpcDaemonClient(DeviceConfig config, const std::string& dialled) : config_(std::move(config)) {
-    grpc::ChannelArguments arguments;
-    arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
-    arguments.SetMaxSendMessageSize(kMaxMessageBytes);
-    // Two clients of one address must not share a connection, and a proxy has no business between
-    // devices.
-    arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-    arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-    // A device that hangs or lost its network ends every call within half a minute, also those that
-    // may take long.
-    arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kPingMs);
-    arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kPingPatienceMs);
-    arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-    stub_ = control::v1::Control::NewStub(
-        grpc::CreateCustomChannel(dialled, grpc::InsecureChannelCredentials(), arguments));
-  }
+  /// `dialled`: where the address of `config` leads.
+  GrpcDaemonClient(DeviceConfig config, const std::string& dialled)
+      : config_(std::move(config)),
+        stub_(control::v1::Control::NewStub(control_channel(dialled))) {}
 
   ~GrpcDaemonClient() override {
     // The daemon undoes what is left of the session when the call ends.
@@ -80,7 +59,7 @@ class GrpcDaemonClient final : public DaemonClient {
     control::v1::DescribeReply reply;
     grpc::ClientContext context;
     set_deadline(context, timeout);
-    PARETO_TRY(check_reached(stub_->Describe(&context, request, &reply), timeout));
+    PARETO_TRY(first_call_result(stub_->Describe(&context, request, &reply), config_, timeout));
     if (reply.protocol() != plan::kProtocolVersion) {
       return fail(ErrorCode::kInvalidArgument,
                   "{}: its daemon {} speaks protocol {}, this program speaks {}: install the "
@@ -123,7 +102,7 @@ class GrpcDaemonClient final : public DaemonClient {
       if (!(open = put(*writer, entry))) break;
     }
     if (open) writer->WritesDone();
-    return check(writer->Finish(), "sending tensors");
+    return call_result(writer->Finish(), config_, "sending tensors");
   }
 
   Expected<LoadedShard> load_shard(const plan::Shard& shard,
@@ -243,15 +222,10 @@ class GrpcDaemonClient final : public DaemonClient {
                                               const std::string& address,
                                               const transport::ProbeOptions& options,
                                               milliseconds timeout) override {
-    control::v1::ProbeLinkRequest request;
-    request.set_transport(transport);
-    request.set_address(address);
-    request.set_timeout_ms(static_cast<std::uint32_t>(timeout.count()));
-    for (const std::uint64_t size : options.sizes) request.add_sizes(size);
-    request.set_budget_ns(options.budget.count());
     control::v1::ProbeLinkReply reply;
-    PARETO_TRY(call(&control::v1::Control::Stub::ProbeLink, request, reply, timeout + seconds(2),
-                    "probing a link"));
+    PARETO_TRY(call(&control::v1::Control::Stub::ProbeLink,
+                    probe_request(transport, address, options, timeout), reply,
+                    timeout + seconds(2), "probing a link"));
     return from_wire(reply);
   }
 
@@ -268,14 +242,8 @@ class GrpcDaemonClient final : public DaemonClient {
   }
 
   Expected<EmulationLease> emulate(const EmulationWish& wish) override {
-    control::v1::EmulateRequest request;
-    request.set_interface(wish.interface);
-    request.set_condition(to_text(wish.condition));
-    request.set_name(wish.name);
-    request.set_lease_ms(static_cast<std::uint32_t>(milliseconds(kLease).count()));
-    request.set_control_interface_too(wish.control_interface_too);
     control::v1::EmulateReply reply;
-    PARETO_TRY(call(&control::v1::Control::Stub::Emulate, request, reply, kMeasuring,
+    PARETO_TRY(call(&control::v1::Control::Stub::Emulate, to_wire(wish, kLease), reply, kMeasuring,
                     "changing its network"));
     return EmulationLease{reply.lease(), milliseconds(reply.lease_ms())};
   }
@@ -348,72 +316,6 @@ class GrpcDaemonClient final : public DaemonClient {
     context.set_deadline(std::chrono::system_clock::now() + timeout);
   }
 
-  Expected<> check(const grpc::Status& status, const char* doing) const {
-    if (status.ok()) return {};
-    if (status.error_code() == grpc::StatusCode::UNIMPLEMENTED) {
-      return fail(ErrorCode::kInvalidArgument,
-                  "{}: {}: it does not know this call: install the same version on both",
-                  name_and_address(config_), doing);
-    }
-    return fail(control::error_code(status.error_code()), "{}: {}: {}", name_and_address(config_),
-                doing, sentence_of(status));
-  }
-
-  /// Returns the daemon's own sentence, or one of ours where gRPC made one up.
-  static std::string sentence_of(const grpc::Status& status) {
-    const std::string& said = status.error_message();
-    if (status.error_code() == grpc::StatusCode::UNAVAILABLE &&
-        said.starts_with("failed to connect")) {
-      return fmt::format("no daemon answers ({})", reason_of(status));
-    }
-    if (status.error_code() == grpc::StatusCode::UNAVAILABLE && without_call(said) != said) {
-      return fmt::format("the connection to its daemon broke ({})", reason_of(status));
-    }
-    if (status.error_code() == grpc::StatusCode::UNAVAILABLE && said == "Socket closed") {
-      return "its daemon closed the connection";
-    }
-    // A server that shuts down says "Cancelling all calls" or, out of time, "CANCELLED".
-    if (status.error_code() == grpc::StatusCode::CANCELLED &&
-        (said.starts_with("CANCEL") || said.starts_with("Cancel"))) {
-      return "the call was ended: its daemon is ending";
-    }
-    return printable(said, kLongestMessage);
-  }
-
-  /// Returns "Connection reset by peer" of "recvmsg:Connection reset by peer", and anything else as
-  /// it is.
-  static std::string_view without_call(std::string_view said) {
-    for (const std::string_view call : {"recvmsg:", "sendmsg:"}) {
-      if (said.starts_with(call)) return said.substr(call.size());
-    }
-    return said;
-  }
-
-  /// Returns "Connection refused" of gRPC's "failed to connect to all addresses; last error:
-  /// UNKNOWN: ipv4:…: Failed to connect to remote host: Connection refused".
-  static std::string reason_of(const grpc::Status& status) {
-    const std::string& all = status.error_message();
-    const std::size_t colon = all.rfind(": ");
-    const std::string last = colon == std::string::npos ? all : all.substr(colon + 2);
-    return printable(without_call(last), kLongestMessage);
-  }
-
-  /// Checks the first call: if nobody answers, the fault is most often not in the programs.
-  Expected<> check_reached(const grpc::Status& status, milliseconds timeout) const {
-    if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
-      return fail(ErrorCode::kUnavailable,
-                  "{}: no daemon answers ({}): does paretod run there, on that port?",
-                  name_and_address(config_), reason_of(status));
-    }
-    if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED) {
-      return fail(ErrorCode::kTimeout,
-                  "{}: no answer within {} ms: is the device on, the address right, and no "
-                  "firewall between?",
-                  name_and_address(config_), timeout.count());
-    }
-    return check(status, "connecting");
-  }
-
   template <typename Method, typename Request, typename Reply>
   Expected<> call(Method method, const Request& request, Reply& reply, milliseconds timeout,
                   const char* doing) {
@@ -427,10 +329,10 @@ class GrpcDaemonClient final : public DaemonClient {
       return fail(ErrorCode::kTimeout, "{}: {}: no answer within {:g} s", name_and_address(config_),
                   doing, to_seconds(timeout));
     }
-    return check(status, doing);
+    return call_result(status, config_, doing);
   }
 
-  /// Returns the session in which this client loads and opens, begun when it is first needed.
+  /// Returns the session in which this client loads and opens. It begins when it is first needed.
   Expected<std::uint64_t> attend() {
     const std::lock_guard lock(attendance_mutex_);
     if (!attendance_) attendance_ = stub_->Attend(&attended_);
@@ -445,14 +347,9 @@ class GrpcDaemonClient final : public DaemonClient {
     const std::span<const std::byte> bytes = entry.tensor.bytes();
     std::size_t offset = 0;
     do {
-      control::v1::TensorChunk chunk;
-      if (offset == 0) {
-        chunk.set_digest(control::digest_bytes(entry.digest));
-        chunk.set_dtype(static_cast<std::uint32_t>(entry.tensor.dtype()));
-        for (const std::int64_t size : entry.tensor.shape()) chunk.add_shape(size);
-        chunk.set_size_bytes(bytes.size());
-      }
       const std::size_t size = std::min(kChunkBytes, bytes.size() - offset);
+      control::v1::TensorChunk chunk;
+      if (offset == 0) chunk = first_chunk(entry);
       chunk.set_data(bytes.data() + offset, size);
       if (!writer.Write(chunk)) return false;
       sent_bytes_ += size;
@@ -463,7 +360,7 @@ class GrpcDaemonClient final : public DaemonClient {
 
   const DeviceConfig config_;
   DeviceInfo info_;
-  std::unique_ptr<control::v1::Control::Stub> stub_;
+  const std::unique_ptr<control::v1::Control::Stub> stub_;
   std::atomic<std::uint64_t> sent_bytes_{0};
   std::mutex attendance_mutex_;
   grpc::ClientContext attended_;
@@ -475,22 +372,13 @@ class GrpcDaemonClient final : public DaemonClient {
   bool abandoned_ = false;
 };
 
-/// gRPC tries the addresses of a name one after the other, and waits long for one that swallows
-/// packets.
-Expected<std::string> address_to_dial(const DeviceConfig& config, milliseconds timeout) {
-  const auto asked = transport::parse_host_port(config.address);
-  if (!asked) return config.address;
-  PARETO_ASSIGN(const transport::HostPort picked,
-                with_context(transport::pick_address(*asked, deadline_after(timeout)), "{}",
-                             name_and_address(config)));
-  return to_string(picked);
-}
+}  // namespace
 
-Expected<std::unique_ptr<DaemonClient>> connect_to_host(const DeviceConfig& config,
-                                                        milliseconds timeout) {
-  PARETO_ASSIGN(const std::string dialled, address_to_dial(config, timeout));
-  // The second time for gRPC, which now and then takes a connection under way for a failed one
-  // (core/transport/grpc). Where nobody listens it costs nothing.
+Expected<std::unique_ptr<DaemonClient>> connect_over_grpc(const DeviceConfig& config,
+                                                          const std::string& dialled,
+                                                          milliseconds timeout) {
+  // The second time is for gRPC, which now and then takes a connection under way for a failed one
+  // (core/transport/grpc). If nobody listens it costs nothing.
   for (bool again = false;; again = true) {
     auto client = std::make_unique<GrpcDaemonClient>(config, dialled);
     auto described = client->describe(timeout);
@@ -499,39 +387,6 @@ Expected<std::unique_ptr<DaemonClient>> connect_to_host(const DeviceConfig& conf
       return tl::unexpected(std::move(described).error());
     }
   }
-}
-
-}  // namespace
-
-Expected<std::unique_ptr<DaemonClient>> connect_daemon(const DeviceConfig& config,
-                                                       milliseconds timeout) {
-  if (!config.address.starts_with(discovery::kServiceScheme))
-    return connect_to_host(config, timeout);
-  PARETO_ASSIGN(
-      const std::vector<std::string> hosts,
-      with_context(discovery::find_service(config.address), "{}", name_and_address(config)));
-  DeviceConfig found = config;
-  for (std::size_t i = 0;; ++i) {
-    found.address = hosts[i];
-    auto client = connect_to_host(found, timeout);
-    // Those that are not there are what the others are for.
-    const bool absent = !client && (client.error().code == ErrorCode::kUnavailable ||
-                                    client.error().code == ErrorCode::kTimeout);
-    if (!absent || i + 1 == hosts.size())
-      return with_context(std::move(client), "{}", config.address);
-  }
-}
-
-std::string resolve_data_address(const std::string& data, const std::string& control) {
-  const std::size_t port = data.rfind(':');
-  if (port == std::string::npos) return data;
-  const std::string host = data.substr(0, port);
-  if (host != "0.0.0.0" && host != "[::]" && host != "::" && host != "*" && !host.empty()) {
-    return data;
-  }
-  // Who is reached by a file is on this machine.
-  if (control.starts_with("unix:")) return "127.0.0.1" + data.substr(port);
-  return control.substr(0, control.rfind(':')) + data.substr(port);
 }
 
 }  // namespace pareto::cluster

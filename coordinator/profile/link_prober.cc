@@ -15,7 +15,7 @@ constexpr std::chrono::milliseconds kConnecting{10'000};
 constexpr std::uint64_t kSmallestBytes = 1024;
 constexpr std::uint64_t kFactor = 4;
 
-/// A probe: of a link from one device to another, or both ways between the coordinator and a device.
+/// A probe of the link from one device to another, or of both ways between coordinator and device.
 struct Probe {
   std::size_t from = 0;
   std::size_t to = 0;

@@ -1,0 +1,30 @@
+#include "coordinator/cluster/control_channel.h"
+
+#include <grpcpp/grpcpp.h>
+
+namespace pareto::cluster {
+namespace {
+
+// A shard's archive (KBs) and manifest travel in one message. gRPC's default of 4 MiB would refuse
+// large scripted ones.
+constexpr int kMaxMessageBytes = 256 << 20;
+constexpr int kPingMs = 10'000;
+constexpr int kPingPatienceMs = 20'000;
+
+}  // namespace
+
+std::shared_ptr<grpc::Channel> control_channel(const std::string& dialled) {
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
+  arguments.SetMaxSendMessageSize(kMaxMessageBytes);
+  // Two clients of one address must not share a connection, and no proxy belongs between devices.
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  // If a device hangs or lost its network, every call ends within half a minute, also a long one.
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kPingMs);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kPingPatienceMs);
+  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  return grpc::CreateCustomChannel(dialled, grpc::InsecureChannelCredentials(), arguments);
+}
+
+}  // namespace pareto::cluster
