@@ -15,7 +15,7 @@
 #include "coordinator/statistics/round_noise.h"
 #include "coordinator/statistics/statistics.h"
 #include "coordinator/statistics/statistics_rounds.h"
-#include "coordinator/sweep/sentinel.h"
+#include "coordinator/sweep/reference_reading.h"
 #include "core/base/counted.h"
 
 namespace pareto::sweep {
@@ -65,8 +65,8 @@ class RaceSchedule final : public SweepSchedule {
 
   void refuse(const std::string& condition) override { refused_.insert(condition); }
 
-  /// Plans have few rounds here, and not the same ones: their medians alone would set them against each other in different states of the
-  /// machine.
+  /// Plans have few rounds here, and not the same ones: their medians alone would compare them in
+  /// different states of the machine.
   void mark(results::RunRecord& run) override {
     if (standings_.empty()) judge(run);
     std::vector<statistics::Belief> beliefs;
@@ -79,7 +79,7 @@ class RaceSchedule final : public SweepSchedule {
   }
 
   std::string describe(const results::RunRecord& /*run*/,
-                       const std::string& sentinel) const override {
+                       const std::string& reference) const override {
     std::string rules = fmt::format(
         "The sweep is adaptive: all plans were predicted; measured are those that may be on the "
         "front, and at least {} of each network and batch, {} of them twice, in passes, each in a "
@@ -95,7 +95,7 @@ class RaceSchedule final : public SweepSchedule {
         rules_.first_look, rules_.second_look, 100 * rules_.undecided, 100 * (1 - rules_.undecided),
         rules_.most_rounds, time_words(budget_s_), 100 * results::kFrontTolerance,
         statistics::kIntervalRules, undecided_, counted(plans_.size(), "plan"));
-    if (!sentinel.empty()) rules += " " + describe_sentinel(sentinel);
+    if (!reference.empty()) rules += " " + describe_reference(reference);
     return rules;
   }
 

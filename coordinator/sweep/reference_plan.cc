@@ -26,18 +26,18 @@ ReferencePlan::ReferencePlan(const std::vector<results::TrialRecord>& trials, Tr
   }
 }
 
-SentinelReading ReferencePlan::read(const std::function<void()>& begins) {
+ReferenceReading ReferencePlan::read(const std::function<void()>& begins) {
   const auto rest = [&] { return bench_.conditions().rest(); };
   if (!clock_.timed(&results::TimeSpent::network_s, rest)) return {};
-  SentinelReading reading;
-  reading.loop_ms = clock_.timed(&results::TimeSpent::sentinel_s, time_sentinel_loop);
+  ReferenceReading reading;
+  reading.loop_ms = clock_.timed(&results::TimeSpent::sentinel_s, time_reference_loop);
   if (trial_ == nullptr || bench_.lost().loss_of(trial_->plan)) return reading;
   begins();
   const auto lease = bench_.open(kKey, trial_->plan, kAtRest);
   if (!lease) return reading;
   auto plan_ms = clock_.timed(&results::TimeSpent::sentinel_s, [&] {
-    return time_sentinel_plan(*lease->deployment, trial_->plan, bench_.request_of(*trial_),
-                              timeout_);
+    return time_reference_plan(*lease->deployment, trial_->plan, bench_.request_of(*trial_),
+                               timeout_);
   });
   if (plan_ms) {
     reading.plan_ms = *std::move(plan_ms);

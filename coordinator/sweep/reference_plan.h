@@ -9,7 +9,7 @@
 
 #include "coordinator/results/record.h"
 #include "coordinator/sweep/pass_clock.h"
-#include "coordinator/sweep/sentinel.h"
+#include "coordinator/sweep/reference_reading.h"
 #include "coordinator/sweep/trial_bench.h"
 
 namespace pareto::sweep {
@@ -26,7 +26,7 @@ class ReferencePlan {
   std::string id() const { return trial_ == nullptr ? "" : trial_->id; }
   /// Times the loop, then the plan, over the network at rest. `begins`: called before the plan is
   /// timed. Returns what it has if something fails: why a plan fails is recorded with its trial.
-  SentinelReading read(const std::function<void()>& begins);
+  ReferenceReading read(const std::function<void()>& begins);
 
  private:
   const results::TrialRecord* trial_ = nullptr;

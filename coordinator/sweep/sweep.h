@@ -1,6 +1,7 @@
 // A sweep: every chosen plan × transport × batch, measured in randomly interleaved rounds.
 //
-//   SweepOptions --plan_sweep--> trials to run --run_sweep--> RunRecord, each trial stored after each of its rounds
+//   SweepOptions --plan_sweep--> trials to run --run_sweep--> RunRecord, each trial stored after
+//                                                             each of its rounds
 #pragma once
 
 #include <atomic>
@@ -22,17 +23,18 @@
 namespace pareto::sweep {
 
 struct SweepOptions {
-  /// Measured as they stand, in place of all that splits, stages, transports, codecs, batches, micro_batches, window, engine, precision and
-  /// threads say; none: plans are made of those.
+  /// Plans that are measured as they stand, in place of all that splits, stages, transports,
+  /// codecs, batches, micro_batches, window, engine, precision and threads say. If there are no
+  /// such plans, plans are made of those.
   std::vector<cluster::NamedPlan> plans;
   std::string splits = "modules";
   std::vector<int> stages{
       2};  ///< devices a plan spans, each number once; 1: one-device plans alone
   std::vector<std::string> transports{"tcp", "grpc"};  ///< or mixes: parse_transport_mix
-  std::vector<std::string> codecs{"none"};  ///< of the links between stages; "auto": CodecChooser's
+  std::vector<std::string> codecs{"none"};  ///< on links between stages; "auto": CodecChooser's
   double codec_error = 0;                   ///< what "auto" may lose, as CodecError::mean
   std::vector<std::int64_t> batches{1};
-  std::vector<std::int64_t> micro_batches{0};  ///< of batches larger than that; 0: the whole batch
+  std::vector<std::int64_t> micro_batches{0};  ///< parts of larger batches; 0: the whole batch
   int window = 0;                              ///< for throughput; 0 = auto
   int requests = 12;                           ///< measured a round and trial, for latency
   int rounds = 3;
@@ -41,22 +43,25 @@ struct SweepOptions {
   std::string precision = "fp32";
   int threads = 0;                                          ///< 0: as each device is set
   double max_error = 0;                                     ///< as Plan's
-  std::int64_t timeout_ms = load::kRequestTimeout.count();  ///< of a request, as TrialMeter has it
-  /// Measure only what may be on the front (coordinator/sweep/race_schedule.h), for so long at most; trials come with predictions.
+  std::int64_t timeout_ms = load::kRequestTimeout.count();  ///< the longest that a request may take
+  /// Whether only what may be on the front is measured (coordinator/sweep/race_schedule.h), for
+  /// budget_s at most. Trials come with predictions then.
   bool adaptive = false;
   double budget_s = 300;
-  /// Trials come with predictions, which adaptive ones do anyway.
+  /// Whether trials of a sweep that is not adaptive come with predictions too.
   bool predict = false;
-  bool no_checksum = false;  ///< as DeploymentOptions::payload_checksum, the other way round
-  /// Of the network between devices: "none", or a file of core/plan/condition.h, which is called by its name without folder and ending.
+  bool no_checksum = false;  ///< the opposite of DeploymentOptions::payload_checksum
+  /// Conditions of the network between devices: "none", or a file of core/plan/condition.h, which
+  /// is named without its folder and ending.
   std::vector<std::string> conditions{"none"};
 };
 
-/// JSON and back: what a run keeps so that it can be resumed.
+/// Writes options as the JSON that a run keeps so that it can be resumed, and reads them again.
 std::string to_json(const SweepOptions& options);
 Expected<SweepOptions> sweep_options_from_json(const std::string& json);
 
-/// The trials of a sweep before they are measured (`--dry-run`): plan, split, ids; one-device plans included.
+/// Returns the trials of a sweep before they are measured (`--dry-run`): plan, split, ids. Plans of
+/// one device are among them.
 Expected<std::vector<results::TrialRecord>> plan_sweep(const model::Model& model,
                                                        const cluster::Cluster& cluster,
                                                        const SweepOptions& options);
@@ -64,9 +69,9 @@ Expected<std::vector<results::TrialRecord>> plan_sweep(const model::Model& model
 struct SweepProgress {
   std::size_t done =
       0;  ///< units of work (a round of a trial); of an adaptive sweep seconds of measuring
-  std::size_t total = 0;  ///< of the phase: a round that is measured again counts from 0
-  /// Seconds of measuring that an adaptive sweep may still take; it may end sooner. None: an
-  /// exhaustive one.
+  std::size_t total = 0;  ///< units of the phase: a round that is measured again counts from 0
+  /// Seconds of measuring that an adaptive sweep may still take; it may end sooner. No value means
+  /// an exhaustive one.
   std::optional<double> most_left_s{};
   std::string phase;  ///< "round 2/3", "12 of 900 plans measured"
   std::string now;    ///< "round 2/3 after:features.7 tcp"
@@ -74,27 +79,36 @@ struct SweepProgress {
   std::size_t measured_trials = 0;  ///< with a round at least
   std::size_t failed_trials = 0;
   std::size_t skipped_trials = 0;
-  /// Of each network that could not be had so far, why its plans are not measured.
+  /// A line for each network that could not be had so far: why its plans are not measured.
   std::vector<std::string> skipped;
-  std::string condition;  ///< of the trial in hand; empty before the first
+  std::string condition;  ///< the trial's in hand; empty before the first
 };
 
-/// A new run of all those trials, nothing measured yet: to be given to ResultStore::begin_run and then to run_sweep.
+/// Makes a new run of all those trials, nothing measured yet: for ResultStore::begin_run and then
+/// run_sweep().
 Expected<results::RunRecord> make_run(const model::Model& model, const cluster::Cluster& cluster,
                                       const SweepOptions& options, const std::string& command_line);
-/// Gives a run loaded from the store the trials that it still lacks; those that have some of their rounds, failed ones too, or a
-/// prediction keep them, and those that a device has no room for stay failed. To be given to run_sweep.
+/// Gives a run loaded from the store the trials that it still lacks, for run_sweep(). Trials that
+/// have rounds or a prediction keep them, failed ones too. Those that a device has no room for stay
+/// failed.
 /// Fails: kInvalidArgument (the model or a device is another one).
 Expected<> continue_run(const model::Model& model, const cluster::Cluster& cluster,
                         const SweepOptions& options, results::RunRecord& stored);
 
-/// Measures what `run.trials` lack of their rounds (coordinator/sweep/sweep_schedule.h), storing a trial after each of them, or when it
-/// fails; rounds in which the machine was disturbed are measured again (coordinator/sweep/sentinel.h). The store has begun the run.
-/// `stop` set (Ctrl-C) ends it after the unit in hand. A failed trial is recorded and the sweep goes on; trials on a device that does
-/// not answer any more fail at once, and those of a network that could not be had are skipped, all of them when the first is. Fills p_front,
-/// on_front, passes, note and what devices were sent. `run.finished` stays empty where the run is to be resumed: it was stopped, a device was
-/// lost, or trials were skipped.
-/// Fails: where the store fails (kExhausted: disk full), or the model makes no example.
+/// Measures the rounds that `run.trials` lack (coordinator/sweep/sweep_schedule.h). A trial is
+/// stored after each of its rounds, or when it fails. Rounds in which the machine was disturbed are
+/// measured again (coordinator/sweep/reference_reading.h). The store has begun the run. `stop` set
+/// (Ctrl-C) ends the sweep after the unit in hand.
+///
+/// | if …                                 | then                                             |
+/// |--------------------------------------|--------------------------------------------------|
+/// | a trial fails                        | it is recorded, and the sweep goes on            |
+/// | a device does not answer any more    | its other trials fail at once                    |
+/// | a network cannot be had              | its trials are skipped when the first one is     |
+/// | it was stopped, or one of those two  | `run.finished` stays empty: it can be resumed    |
+///
+/// Fills p_front, on_front, passes, note and what devices were sent. Fails: as the store
+/// (kExhausted: disk full), and as Workload::example.
 Expected<> run_sweep(const model::Model& model, cluster::Cluster& cluster,
                      const SweepOptions& options, results::RunRecord& run,
                      results::ResultStore& store, const std::atomic<bool>& stop,

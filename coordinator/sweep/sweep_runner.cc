@@ -7,7 +7,7 @@
 #include "coordinator/cluster/daemon_client.h"
 #include "coordinator/results/time_text.h"
 #include "coordinator/sweep/pass_order.h"
-#include "coordinator/sweep/sentinel.h"
+#include "coordinator/sweep/reference_reading.h"
 #include "coordinator/sweep/trial_rounds.h"
 #include "core/base/counted.h"
 
@@ -102,7 +102,7 @@ Expected<> SweepRunner::run_passes() {
 }
 
 Expected<> SweepRunner::run_pass(const Pass& pass) {
-  if (!last_reading_) last_reading_ = read_sentinel();
+  if (!last_reading_) last_reading_ = read_reference();
   progress_.phase = phase_of(pass);
   // Stored with each unit, so that a sweep that is killed knows where it was and what it has spent.
   run_.passes.push_back(make_pass(pass.round, pass.repeat, *last_reading_, {}));
@@ -120,7 +120,7 @@ Expected<> SweepRunner::run_pass(const Pass& pass) {
   clock_.count_pass();
   // After Ctrl-C nobody waits for a device that hangs, nor for the reference plan.
   if (!stopped()) others_.finish();
-  SentinelReading after = stopped() ? SentinelReading{} : read_sentinel();
+  ReferenceReading after = stopped() ? ReferenceReading{} : read_reference();
   results::PassRecord done = make_pass(pass.round, pass.repeat, *last_reading_, after);
   done.whole = whole;
   done.others = others_.others();
@@ -174,7 +174,7 @@ void SweepRunner::preload(const std::vector<std::size_t>& places) {
   });
 }
 
-SentinelReading SweepRunner::read_sentinel() {
+ReferenceReading SweepRunner::read_reference() {
   return reference_.read([this] { report("timing sentinel"); });
 }
 

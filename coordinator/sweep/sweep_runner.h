@@ -51,7 +51,7 @@ class SweepRunner {
     cluster::TransportSet::Factory make_transport;
     cluster::DeploymentOptions deployment;
     Pace pace;
-    const Clock* clock = nullptr;  ///< that passes are timed by; null: the machine's
+    const Clock* clock = nullptr;  ///< the clock of passes and budgets; null: the machine's
   };
 
   SweepRunner(Environment environment, const SweepOptions& options, results::RunRecord& run);
@@ -65,7 +65,7 @@ class SweepRunner {
   Expected<> run_unit(std::size_t place, const Pass& pass);
   Expected<> record_failure(std::size_t place, const Error& error);
   void preload(const std::vector<std::size_t>& places);
-  SentinelReading read_sentinel();
+  ReferenceReading read_reference();
   /// Whether somebody asked to stop, or nothing is left to measure.
   bool stopped() const;
   /// Returns what progress says of a pass: its phase or, without one, how many plans are measured.
@@ -86,7 +86,7 @@ class SweepRunner {
   ReferencePlan reference_;
   load::ForeignLoadMeter others_;
   UnitBudget budget_;
-  std::optional<SentinelReading> last_reading_;  ///< taken at the end of the pass before
+  std::optional<ReferenceReading> last_reading_;  ///< taken at the end of the pass before
   /// The bytes of weights that earlier parts of the run sent, less those that the device's client
   /// had sent before this part; by device.
   std::vector<std::uint64_t> sent_before_;

@@ -9,12 +9,13 @@
 #include "coordinator/statistics/round_noise.h"
 #include "coordinator/statistics/statistics.h"
 #include "coordinator/sweep/race_schedule.h"
-#include "coordinator/sweep/sentinel.h"
+#include "coordinator/sweep/reference_reading.h"
 
 namespace pareto::sweep {
 namespace {
 
-/// Whether all trials of that round were measured in one go. Its last pass tells: it may have been measured again in part.
+/// Returns whether all trials of that round were measured in one go. The last pass of the round
+/// tells: it may have been measured again in part.
 bool is_whole(const results::RunRecord& run, int round) {
   const auto last =
       std::ranges::find(run.passes.rbegin(), run.passes.rend(), round, &results::PassRecord::round);
@@ -83,13 +84,13 @@ class ExhaustiveSchedule final : public SweepSchedule {
     statistics::settle_by_rounds(run.trials, run.seed);
   }
 
-  std::string describe(const results::RunRecord& run, const std::string& sentinel) const override {
+  std::string describe(const results::RunRecord& run, const std::string& reference) const override {
     std::string rules = fmt::format(
         "Trials are measured in {} rounds, each in a random order of its own; one that the sweep "
         "was stopped in is measured again by all. ",
         rounds_);
-    if (!sentinel.empty()) {
-      rules += describe_sentinel(sentinel) + " " + describe_repeats(run.passes) + " ";
+    if (!reference.empty()) {
+      rules += describe_reference(reference) + " " + describe_repeats(run.passes) + " ";
     }
     return rules + fmt::format(
                        "Front: share of bootstrap resamples of rounds, and of blocks within them, "

@@ -101,13 +101,13 @@ TEST_F(TrialBenchTest, TheReferencePlanRunsOnOneDeviceOfTheNetworkAtRest) {
   EXPECT_EQ(reference.id(), "all-on:b");
   ASSERT_TRUE(bench_.prepare());
   int begun = 0;
-  const SentinelReading reading = reference.read([&] { ++begun; });
+  const ReferenceReading reading = reference.read([&] { ++begun; });
   EXPECT_FALSE(reading.plan_ms.empty());
   EXPECT_FALSE(reading.loop_ms.empty());
   EXPECT_EQ(begun, 1);
   EXPECT_EQ(network_->applied.back(), "none");
   daemons_[1]->die();
-  const SentinelReading without = reference.read([&] { ++begun; });
+  const ReferenceReading without = reference.read([&] { ++begun; });
   EXPECT_TRUE(without.plan_ms.empty());
   EXPECT_FALSE(without.loop_ms.empty()) << "the loop needs no device";
   network_->refused = "none";

@@ -1,4 +1,4 @@
-#include "coordinator/sweep/sentinel.h"
+#include "coordinator/sweep/reference_reading.h"
 
 #include <algorithm>
 #include <cmath>
@@ -37,23 +37,23 @@ double deviation(double figure, double typical) {
 
 }  // namespace
 
-std::vector<double> time_sentinel_loop() {
+std::vector<double> time_reference_loop() {
   std::vector<double> turns;
   for (int turn = 0; turn < kTurns; ++turn) {
     const auto start = std::chrono::steady_clock::now();
     statistics::Random random(1);
     std::uint64_t sum = 0;
     for (int step = 0; step < kStepsOfATurn; ++step) sum += random.next();
-    // Somebody must want the sum, or nothing is computed.
+    // Without a use of the sum, the compiler would compute nothing.
     [[maybe_unused]] const volatile std::uint64_t kept = sum;
     turns.push_back(to_milliseconds(std::chrono::steady_clock::now() - start));
   }
   return turns;
 }
 
-Expected<std::vector<double>> time_sentinel_plan(cluster::Deployment& deployment,
-                                                 const plan::Plan& plan, const Value& request,
-                                                 std::chrono::milliseconds timeout) {
+Expected<std::vector<double>> time_reference_plan(cluster::Deployment& deployment,
+                                                  const plan::Plan& plan, const Value& request,
+                                                  std::chrono::milliseconds timeout) {
   load::Load load(deployment.source(), deployment.sink(), deployment.pipeline());
   load::LoadOptions options;
   options.requests = kRequests + 1;
@@ -61,15 +61,15 @@ Expected<std::vector<double>> time_sentinel_plan(cluster::Deployment& deployment
   options.request_timeout = timeout;
   PARETO_ASSIGN(const load::LoadResult result, load.run(request, options));
   std::vector<double> latencies;
-  // The first one finds cold caches.
+  // The first request finds cold caches.
   for (std::size_t i = 1; i < result.samples.size(); ++i) {
     latencies.push_back(to_milliseconds(result.samples[i].latency()));
   }
   return latencies;
 }
 
-results::PassRecord make_pass(int round, bool repeat, const SentinelReading& before,
-                              const SentinelReading& after) {
+results::PassRecord make_pass(int round, bool repeat, const ReferenceReading& before,
+                              const ReferenceReading& after) {
   return {round, p50_of_both(before.plan_ms, after.plan_ms),
           p50_of_both(before.loop_ms, after.loop_ms), repeat};
 }
@@ -84,7 +84,7 @@ std::vector<int> disturbed_rounds(const std::vector<results::PassRecord>& passes
     rounds.insert(pass.round);
     if (pass.repeat) repeated.insert(pass.round);
     const double off = std::max(deviation(pass.plan_ms, plan_ms), deviation(pass.loop_ms, loop_ms));
-    if (off > kSentinelTolerance) disturbed.emplace_back(off, pass.round);
+    if (off > kReferenceTolerance) disturbed.emplace_back(off, pass.round);
   }
   std::ranges::sort(disturbed, std::greater<>());
   const std::size_t most = std::max<std::size_t>(1, rounds.size() / 3);
@@ -97,7 +97,7 @@ std::vector<int> disturbed_rounds(const std::vector<results::PassRecord>& passes
   return again;
 }
 
-std::string describe_sentinel(const std::string& plan) {
+std::string describe_reference(const std::string& plan) {
   return fmt::format(
       "Before and after each pass through the trials a sentinel, {} and a fixed loop, is timed.",
       plan);
@@ -111,7 +111,7 @@ std::string describe_repeats(const std::vector<results::PassRecord>& passes) {
   return fmt::format(
       "Where it is more than {:.0f} % off the median of {} passes or more, the round is measured "
       "again, once, and at most a third of the rounds. Measured again: {}.",
-      kSentinelTolerance * 100, kFewestPasses, again.empty() ? "none" : join(again));
+      kReferenceTolerance * 100, kFewestPasses, again.empty() ? "none" : join(again));
 }
 
 }  // namespace pareto::sweep

@@ -1,4 +1,4 @@
-#include "coordinator/sweep/sentinel.h"
+#include "coordinator/sweep/reference_reading.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ std::vector<results::PassRecord> passes_of(const std::vector<double>& plan_ms) {
   return passes;
 }
 
-TEST(Sentinel, APassIsTheMedianOfBothReadings) {
+TEST(ReferenceReading, APassIsTheMedianOfBothReadings) {
   const results::PassRecord pass = make_pass(2, true, {{4, 5, 60}, {1}}, {{6, 7}, {3}});
   EXPECT_EQ(pass.round, 2);
   EXPECT_TRUE(pass.repeat);
@@ -27,39 +27,39 @@ TEST(Sentinel, APassIsTheMedianOfBothReadings) {
   EXPECT_EQ(make_pass(0, false, {{}, {1}}, {{}, {1}}).plan_ms, 0) << "the plan could not be run";
 }
 
-TEST(Sentinel, LevelPassesAreNotRepeated) {
+TEST(ReferenceReading, LevelPassesAreNotRepeated) {
   EXPECT_THAT(disturbed_rounds(passes_of({10, 10.9, 9.1})), IsEmpty());
   EXPECT_THAT(disturbed_rounds({}), IsEmpty());
 }
 
-TEST(Sentinel, OfTwoPassesNobodyKnowsWhichIsTheOddOne) {
+TEST(ReferenceReading, OfTwoPassesNobodyKnowsWhichIsTheOddOne) {
   EXPECT_THAT(disturbed_rounds(passes_of({10, 20})), IsEmpty());
 }
 
-TEST(Sentinel, TheMostDisturbedRoundsAreRepeatedFirst) {
+TEST(ReferenceReading, TheMostDisturbedRoundsAreRepeatedFirst) {
   EXPECT_THAT(disturbed_rounds(passes_of({10, 10.5, 13})), ElementsAre(2));
   EXPECT_THAT(disturbed_rounds(passes_of({10, 10, 14, 10, 12, 10})), ElementsAre(2, 4));
   EXPECT_THAT(disturbed_rounds(passes_of({10, 10, 14, 10, 12, 13})), ElementsAre(2, 5))
       << "a third of the rounds";
 }
 
-TEST(Sentinel, TheLoopAloneCanTell) {
+TEST(ReferenceReading, TheLoopAloneCanTell) {
   auto passes = passes_of({0, 0, 0, 0});
   passes[1].loop_ms = 1.3;
   EXPECT_THAT(disturbed_rounds(passes), ElementsAre(1));
 }
 
-TEST(Sentinel, ARoundIsRepeatedOnce) {
+TEST(ReferenceReading, ARoundIsRepeatedOnce) {
   auto passes = passes_of({10, 14, 10});
   passes.push_back({1, 14, 1.0, true});
   EXPECT_THAT(disturbed_rounds(passes), IsEmpty());
   EXPECT_THAT(describe_repeats(passes), HasSubstr("Measured again: 2."));
   EXPECT_THAT(describe_repeats({}), HasSubstr("Measured again: none."));
-  EXPECT_THAT(describe_sentinel("all-on:a"), HasSubstr("a sentinel, all-on:a and"));
+  EXPECT_THAT(describe_reference("all-on:a"), HasSubstr("a sentinel, all-on:a and"));
 }
 
-TEST(Sentinel, TheLoopTakesTime) {
-  for (const double ms : time_sentinel_loop()) EXPECT_GT(ms, 0);
+TEST(ReferenceReading, TheLoopTakesTime) {
+  for (const double ms : time_reference_loop()) EXPECT_GT(ms, 0);
 }
 
 }  // namespace
