@@ -1,59 +1,20 @@
 #include "coordinator/profile/profile_subject.h"
 
 #include <algorithm>
-#include <cmath>
+#include <array>
 #include <functional>
-#include <limits>
-#include <optional>
 #include <utility>
-
-#include "coordinator/statistics/statistics.h"
-#include "core/base/text.h"
 
 namespace pareto::profile {
 namespace {
 
 constexpr int kOperatorRepeats = 5;
 constexpr int kLoneRequests = 5;
-/// The time that a busy stage is watched, as a multiple of the yardstick's.
+/// How long a busy stage is watched, in the yardstick's times.
 constexpr int kBusyYardsticks = 6;
-/// The number of cuts before which a device that does all alone is watched under load again: it has
-/// its machine to itself.
+/// A device with room for the whole model is watched under load, with its machine to itself, before
+/// every cut of this many.
 constexpr int kCutsAWhole = 6;
-
-Nanoseconds rounded(double nanoseconds) { return from_nanoseconds(std::max(nanoseconds, 0.0)); }
-
-/// The number of yardsticks on each side that count. A machine's speed changes from one moment to
-/// the next; the yardstick measured a moment earlier shows it no better than others around it.
-constexpr std::ptrdiff_t kYardsticksAround = 2;
-/// Standard error of a logarithm.
-constexpr double kSettled = 0.025;
-
-template <typename Visit>
-std::vector<double> shares_of(const std::vector<Visit>& visits,
-                              const std::vector<double>& yardsticks) {
-  std::vector<double> shares;
-  for (const Visit& visit : visits) {
-    const auto at = static_cast<std::ptrdiff_t>(visit.yardstick);
-    const auto first = yardsticks.begin() + std::max<std::ptrdiff_t>(at - kYardsticksAround, 0);
-    const auto last =
-        yardsticks.begin() + std::min(at + kYardsticksAround + 1, std::ssize(yardsticks));
-    shares.push_back(visit.taken / statistics::median({first, last}));
-  }
-  return shares;
-}
-
-/// Returns the error of the mean of their logarithms; from one share only nothing is known.
-double error_of(const std::vector<double>& shares) {
-  if (shares.size() < 2) return 0;
-  std::vector<double> logarithms;
-  for (const double share : shares) logarithms.push_back(std::log(std::max(share, 1e-9)));
-  const double middle = statistics::mean(logarithms);
-  double squares = 0;
-  for (const double one : logarithms) squares += (one - middle) * (one - middle);
-  const auto count = static_cast<double>(logarithms.size());
-  return std::sqrt(squares / (count - 1) / count);
-}
 
 void sort_longest_first(std::vector<plan::OperatorRange>& ranges) {
   std::ranges::stable_sort(ranges, std::ranges::greater{}, [](const plan::OperatorRange& range) {
@@ -61,12 +22,24 @@ void sort_longest_first(std::vector<plan::OperatorRange>& ranges) {
   });
 }
 
+std::array<plan::OperatorRange, 2> sides_of(std::int64_t cut, std::int64_t operators) {
+  return {plan::OperatorRange{0, cut}, plan::OperatorRange{cut, operators}};
+}
+
+plan::OperatorRange range_of(const StageMeter& meter) {
+  return {meter.shard().begin, meter.shard().end};
+}
+
+Expected<> no_time(const cluster::DaemonClient& device) {
+  return fail(ErrorCode::kCorrupt, "{} ran a shard in no time", device.config().name);
+}
+
 }  // namespace
 
 Expected<> ProfileSubject::begin(const std::optional<plan::DeviceProfile>& known) {
-  if (known) too_large_.insert(known->too_large.begin(), known->too_large.end());
+  if (known) room_.take_over(*known);
   yardstick_ = {0, wish_.operators};
-  PARETO_ASSIGN(const cluster::ShardLease whole, load(yardstick_));
+  PARETO_ASSIGN(const cluster::ShardLease whole, room_.load(yardstick_));
   if (whole) {
     PARETO_TRY(time_operators(*whole));
   } else {
@@ -83,21 +56,22 @@ Expected<> ProfileSubject::begin(const std::optional<plan::DeviceProfile>& known
 Expected<> ProfileSubject::take_up(std::int64_t cut) {
   cut_ = cut;
   crossing_.reset();
-  if (yardstick_is_whole() && cuts_++ % kCutsAWhole == 0) {
+  const bool whole_fits = yardstick_ == plan::OperatorRange{0, wish_.operators};
+  if (whole_fits && cuts_++ % kCutsAWhole == 0) {
     PARETO_ASSIGN(StageMeter * whole, yardstick_meter());
     PARETO_ASSIGN(const BusyTimes times, whole->busy(bench_.request, busy_time()));
-    unshared_yardsticks_.push_back(to_nanoseconds(times.interval));
+    samples_.add_unshared_yardstick(times.interval);
   }
   PARETO_TRY(lone_yardstick());
   // Both before either is measured: nothing is loaded in between.
-  for (const plan::OperatorRange& side : sides_of(cut)) {
-    if (open_.contains(side) || too_large_.contains(side)) continue;
-    PARETO_ASSIGN(const cluster::ShardLease lease, load_beside(side));
+  for (const plan::OperatorRange& side : sides_of(cut, wish_.operators)) {
+    if (room_.find(side) != nullptr || room_.is_too_large(side)) continue;
+    PARETO_ASSIGN(const cluster::ShardLease lease, room_.load_beside(side));
     if (lease) PARETO_TRY(open(side));
   }
   StageMeter* const first = open_side(0);
   if (first == nullptr) return {};
-  // For what the second is sent.
+  // Its output is what the second side is sent.
   PARETO_TRY(first->lone(bench_.request, 1));
   crossing_ = first->output();
   return {};
@@ -117,7 +91,9 @@ Expected<> ProfileSubject::lone_pair(ProfileSubject& first, ProfileSubject& seco
   }
   PARETO_ASSIGN(const std::vector<LoneTimes> times,
                 StageMeter::lone_in_turns(turns, kLoneRequests));
-  for (std::size_t i = 0; i < turns.size(); ++i) of_turns[i]->saw(*turns[i].stage, times[i]);
+  for (std::size_t i = 0; i < turns.size(); ++i) {
+    of_turns[i]->samples_.add_lone(range_of(*turns[i].stage), times[i]);
+  }
   return {};
 }
 
@@ -125,122 +101,60 @@ Expected<> ProfileSubject::get_ready(int turn, bool turned) {
   turn_ = turn;
   std::vector<plan::OperatorRange> wanted;
   if (turn > 0) {
-    const auto sides = sides_of(cut_);
+    const auto sides = sides_of(cut_, wish_.operators);
     const std::size_t first = (turn == 1) == turned ? 1 : 0;
     wanted = {sides[first], sides[1 - first]};
   }
   wanted.push_back(yardstick_);
   for (const plan::OperatorRange& range : wanted) {
-    const bool was_open = open_.contains(range);
+    const bool was_open = room_.find(range) != nullptr;
     PARETO_ASSIGN(ready_, meter(range));
     if (ready_ == nullptr) continue;
     return was_open || range == yardstick_ ? Expected<>() : lone_side(*ready_);
   }
-  return no_room();
+  return room_.no_room();
 }
 
 Expected<> ProfileSubject::busy(Nanoseconds duration) {
   PARETO_ASSIGN(const Value request, request_for(*ready_));
   PARETO_ASSIGN(const BusyTimes times, ready_->busy(request, duration));
   if (turn_ > 0) {
-    seen_of(*ready_).busy.push_back({to_nanoseconds(times.compute), busy_computes_.size() - 1});
+    samples_.add_busy(range_of(*ready_), times.compute);
     return {};
   }
-  if (times.compute.count() <= 0) return no_time();
-  busy_computes_.push_back(to_nanoseconds(times.compute));
-  busy_yardsticks_.push_back(to_nanoseconds(times.interval));
-  for (const double compute : times.computes) {
-    if (jitter_.size() == plan::kMostJitterFactors) break;
-    jitter_.push_back(std::max(compute, 1.0) / to_nanoseconds(times.compute));
-  }
+  if (times.compute.count() <= 0) return no_time(device_);
+  samples_.add_busy_yardstick(times);
   return {};
 }
 
 void ProfileSubject::close_sides() {
   ready_ = nullptr;
-  std::erase_if(open_, [this](const auto& opened) { return opened.first != yardstick_; });
+  room_.close_all_but(yardstick_);
 }
 
 Nanoseconds ProfileSubject::busy_time() const { return kBusyYardsticks * last_yardstick_; }
 
-std::vector<double> ProfileSubject::lone_shares(const Seen& seen) const {
-  return shares_of(seen.alone, lone_yardsticks_);
-}
-
-std::vector<double> ProfileSubject::busy_shares(const Seen& seen) const {
-  return shares_of(seen.busy, busy_computes_);
-}
-
 bool ProfileSubject::is_settled(std::int64_t cut) const {
-  return std::ranges::all_of(sides_of(cut), [&](const plan::OperatorRange& side) {
-    const auto seen = seen_.find(side);
-    if (seen == seen_.end() || too_large_.contains(side)) return true;
-    return error_of(lone_shares(seen->second)) <= kSettled &&
-           error_of(busy_shares(seen->second)) <= kSettled;
+  return std::ranges::all_of(sides_of(cut, wish_.operators), [&](const auto& side) {
+    return room_.is_too_large(side) || samples_.is_settled(side);
   });
 }
 
 void ProfileSubject::fill(plan::DeviceProfile& profile) const {
   profile.operators = operator_times();
-  profile.too_large.assign(too_large_.begin(), too_large_.end());
-  const double alone = statistics::median(lone_yardsticks_);
-  // Without a cut there was nothing to be busy with.
-  const double busy = busy_yardsticks_.empty() ? alone : statistics::median(busy_yardsticks_);
-  const double unshared =
-      unshared_yardsticks_.empty() ? busy : statistics::median(unshared_yardsticks_);
-  std::vector<double> overheads;
-  for (const auto& [range, seen] : seen_) {
-    for (const double beyond : seen.beyond) {
-      overheads.push_back(beyond - to_nanoseconds(links_.crossing(seen.traffic)));
-    }
-    const bool is_yardstick = range == yardstick_;
-    const bool was_measured = is_yardstick || !(seen.alone.empty() || seen.busy.empty());
-    if (!was_measured || too_large_.contains(range)) continue;
-    plan::ShardTime& shard = profile.shards.emplace_back();
-    shard.begin = range.begin;
-    shard.end = range.end;
-    shard.alone = rounded(is_yardstick ? alone : statistics::median(lone_shares(seen)) * alone);
-    shard.busy = rounded((is_yardstick ? unshared : statistics::median(busy_shares(seen)) * busy) -
-                         to_nanoseconds(links_.processor(seen.traffic)));
-    shard.memory_bytes = seen.memory_bytes;
-    shard.output_bytes = seen.traffic.output_bytes;
-  }
-  profile.overhead = rounded(statistics::median(overheads));
-  profile.jitter = jitter_;
-}
-
-Expected<cluster::ShardLease> ProfileSubject::load_beside(const plan::OperatorRange& range) {
-  auto lease = bench_.pool.acquire(device_, range.begin, range.end, wish_.settings);
-  if (!lease && lease.error().code == ErrorCode::kExhausted) return cluster::ShardLease();
-  return with_context(std::move(lease), "operators {} to {} on {}", range.begin, range.end,
-                      device_.config().name);
-}
-
-Expected<cluster::ShardLease> ProfileSubject::load(const plan::OperatorRange& range) {
-  if (too_large_.contains(range)) return cluster::ShardLease();
-  PARETO_ASSIGN(cluster::ShardLease lease, load_beside(range));
-  if (!lease && !open_.empty()) {
-    open_.clear();
-    PARETO_ASSIGN(lease, load_beside(range));
-  }
-  if (!lease) too_large_.insert(range);
-  return lease;
+  profile.too_large.assign(room_.too_large().begin(), room_.too_large().end());
+  samples_.fill(yardstick_, room_.too_large(), links_, profile);
 }
 
 Expected<StageMeter*> ProfileSubject::open(const plan::OperatorRange& range) {
-  PARETO_ASSIGN(auto meter, StageMeter::open(device_.config().name, range.begin, range.end,
-                                             wish_.settings, links_.transport(), bench_.cluster,
-                                             bench_.pool, bench_.transports, bench_.timeout));
-  Seen& seen = seen_of(*meter);
-  seen.traffic = {meter->shard().input_bytes, meter->shard().output_bytes};
-  // Loaded again, it takes memory that the daemon has kept.
-  seen.memory_bytes = std::max(seen.memory_bytes, meter->shard().loaded.memory_bytes);
-  return (open_[range] = std::move(meter)).get();
+  PARETO_ASSIGN(StageMeter * meter, room_.open(range));
+  samples_.opened(meter->shard());
+  return meter;
 }
 
 Expected<StageMeter*> ProfileSubject::meter(const plan::OperatorRange& range) {
-  if (const auto opened = open_.find(range); opened != open_.end()) return opened->second.get();
-  PARETO_ASSIGN(const cluster::ShardLease lease, load(range));
+  if (StageMeter* const opened = room_.find(range)) return opened;
+  PARETO_ASSIGN(const cluster::ShardLease lease, room_.load(range));
   if (!lease) return nullptr;
   return open(range);
 }
@@ -266,7 +180,7 @@ Expected<> ProfileSubject::time_pieces() {
   ends.push_back(wish_.operators);
   std::int64_t begin = 0;
   for (const std::int64_t end : ends) {
-    PARETO_ASSIGN(const cluster::ShardLease piece, load({begin, end}));
+    PARETO_ASSIGN(const cluster::ShardLease piece, room_.load({begin, end}));
     if (piece) PARETO_TRY(time_operators(*piece));
     begin = end;
   }
@@ -283,22 +197,22 @@ Expected<> ProfileSubject::find_yardstick(const std::optional<plan::DeviceProfil
   sort_longest_first(candidates);
   std::vector<plan::OperatorRange> sides;
   for (const std::int64_t cut : wish_.cuts) {
-    for (const plan::OperatorRange& side : sides_of(cut)) sides.push_back(side);
+    for (const plan::OperatorRange& side : sides_of(cut, wish_.operators)) sides.push_back(side);
   }
   sort_longest_first(sides);
   candidates.insert(candidates.end(), sides.begin(), sides.end());
   for (const plan::OperatorRange& range : candidates) {
-    PARETO_ASSIGN(const cluster::ShardLease lease, load(range));
+    PARETO_ASSIGN(const cluster::ShardLease lease, room_.load(range));
     if (!lease) continue;
     yardstick_ = range;
     return {};
   }
-  return no_room();
+  return room_.no_room();
 }
 
 Expected<StageMeter*> ProfileSubject::yardstick_meter() {
   PARETO_ASSIGN(StageMeter * yardstick, meter(yardstick_));
-  if (yardstick == nullptr) PARETO_TRY(no_room());
+  if (yardstick == nullptr) PARETO_TRY(room_.no_room());
   return yardstick;
 }
 
@@ -312,30 +226,22 @@ Expected<> ProfileSubject::lone_yardstick() {
   PARETO_ASSIGN(StageMeter * yardstick, yardstick_meter());
   PARETO_ASSIGN(const Value request, request_for(*yardstick));
   PARETO_ASSIGN(const LoneTimes times, yardstick->lone(request, kLoneRequests));
-  if (times.compute.count() <= 0) return no_time();
+  if (times.compute.count() <= 0) return no_time(device_);
   last_yardstick_ = times.compute;
-  lone_yardsticks_.push_back(to_nanoseconds(times.compute));
-  seen_of(*yardstick).beyond.push_back(to_nanoseconds(times.beyond));
+  samples_.add_lone_yardstick(yardstick_, times);
   return {};
 }
 
 Expected<> ProfileSubject::lone_side(StageMeter& meter) {
   PARETO_ASSIGN(const Value request, request_for(meter));
   PARETO_ASSIGN(const LoneTimes times, meter.lone(request, kLoneRequests));
-  saw(meter, times);
+  samples_.add_lone(range_of(meter), times);
   if (meter.shard().begin == 0) crossing_ = meter.output();
   return {};
 }
 
 StageMeter* ProfileSubject::open_side(std::size_t side) const {
-  const auto opened = open_.find(sides_of(cut_)[side]);
-  return opened == open_.end() ? nullptr : opened->second.get();
-}
-
-void ProfileSubject::saw(const StageMeter& meter, const LoneTimes& times) {
-  Seen& seen = seen_of(meter);
-  seen.alone.push_back({to_nanoseconds(times.compute), lone_yardsticks_.size() - 1});
-  seen.beyond.push_back(to_nanoseconds(times.beyond));
+  return room_.find(sides_of(cut_, wish_.operators)[side]);
 }
 
 std::vector<Nanoseconds> ProfileSubject::operator_times() const {
@@ -346,35 +252,6 @@ std::vector<Nanoseconds> ProfileSubject::operator_times() const {
   std::vector<Nanoseconds> times(static_cast<std::size_t>(wish_.operators), mean);
   for (const auto& [position, time] : operators_) times[static_cast<std::size_t>(position)] = time;
   return times;
-}
-
-Expected<> ProfileSubject::no_time() const {
-  return fail(ErrorCode::kCorrupt, "{} ran a shard in no time", device_.config().name);
-}
-
-Expected<> ProfileSubject::no_room() const {
-  plan::OperatorRange smallest;
-  std::uint64_t needed = std::numeric_limits<std::uint64_t>::max();
-  for (const plan::OperatorRange& range : too_large_) {
-    PARETO_ASSIGN(const std::uint64_t bytes,
-                  bench_.pool.loading_bytes(plan::ShardOperators::between(range.begin, range.end),
-                                            wish_.settings.batch));
-    if (bytes >= needed) continue;
-    smallest = range;
-    needed = bytes;
-  }
-  const cluster::DeviceInfo& info = device_.info();
-  const bool limited = info.memory_limit_bytes > 0;
-  return fail(
-      ErrorCode::kExhausted,
-      "{} has no room for any part of {} that was to be measured: the smallest, operators {} to "
-      "{}, needs about {}, and {}; {}, cut the model into smaller parts (--splits, "
-      "--measured-cuts) or "
-      "leave the device out",
-      device_.config().name, wish_.model, smallest.begin, smallest.end, format_bytes(needed),
-      limited ? "its memory limit is " + format_bytes(info.memory_limit_bytes)
-              : "of its " + format_bytes(info.memory_bytes) + " of memory less is free",
-      limited ? "raise --memory-limit of its paretod" : "end what else runs there");
 }
 
 }  // namespace pareto::profile
