@@ -21,7 +21,7 @@
 namespace pareto::sweep {
 namespace {
 
-/// What one transport is away from another among the features.
+/// The distance from one transport to another among the features.
 constexpr double kOtherTransport = 0.5;
 
 std::vector<double> features_of(const results::TrialRecord& trial, double transport) {

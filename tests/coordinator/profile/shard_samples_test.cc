@@ -36,7 +36,7 @@ class ShardSamplesTest : public testing::Test {
     samples_.add_busy(kFirst, slow * 60us);
   }
 
-  /// What a profile says over links that take no time.
+  /// A profile over links that take no time.
   plan::DeviceProfile filled(const std::set<plan::OperatorRange>& too_large = {}) const {
     test::MemoryTransport transport;
     const test::FakeDaemon device("a", transport);

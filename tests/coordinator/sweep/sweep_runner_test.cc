@@ -45,8 +45,8 @@ TEST_F(SweepRunnerTest, TheNetworkChangesOnceForAllTrialsOfACondition) {
   options_.rounds = 1;
   for (const std::size_t trial : {0, 2, 4}) run_.trials[trial].condition = "lte";
   ASSERT_TRUE(sweep());
-  // The network is at rest before and after each pass, where the trials without a condition of their
-  // own are measured too.
+  // The network is at rest before and after each pass, where the trials without a condition of
+  // their own are measured too.
   EXPECT_EQ(std::ranges::count(network_changes(), "lte"), std::ssize(run_.passes));
 }
 
