@@ -13,6 +13,7 @@
 #include "core/base/log.h"
 #include "core/base/machine.h"
 #include "core/base/text.h"
+#include "daemon/imitation/imitated_runner.h"
 #include "daemon/metrics/daemon_metrics.h"
 #include "daemon/metrics/machine_state.h"
 
@@ -40,11 +41,26 @@ std::filesystem::path default_state_dir() {
   return {};
 }
 
-/// Whoever keeps what this device takes is to know which one it is.
+bool imitates(const DaemonConfig& config) { return config.speed > 0 || !config.steady.empty(); }
+
+/// Returns `real`, or what makes shards run as on the device that the configuration names.
+Expected<runtime::RunnerFactory> runners_for(const DaemonConfig& config,
+                                             runtime::RunnerFactory real) {
+  if (!imitates(config)) return real;
+  std::shared_ptr<OperatorPaces> paces;
+  if (!config.steady.empty()) {
+    auto opened = OperatorPaces::open(config.steady);
+    if (!opened) return fail(ErrorCode::kInvalidArgument, "steady: {}", opened.error().message);
+    paces = *std::move(opened);
+  }
+  return imitate(std::make_shared<ImitatedDevice>(config.speed, std::move(paces)), std::move(real));
+}
+
+/// Returns the machine with its name for those who keep what this device takes.
 Machine described(Machine machine, const DaemonConfig& config) {
   if (config.speed > 0) machine.cpu += fmt::format(", as if {} of a core", config.speed);
   if (!config.steady.empty()) machine.cpu += ", steady by " + config.steady;
-  machine.imitated = config.speed > 0 || !config.steady.empty();
+  machine.imitated = imitates(config);
   if (machine.cpu_quota > 0) machine.cpu += fmt::format(", CPU quota {:.3g}", machine.cpu_quota);
   return machine;
 }
@@ -106,21 +122,16 @@ Expected<std::unique_ptr<Daemon>> Daemon::start(const DaemonConfig& config, Daem
   daemon->name_ = config.name.empty() ? host_name() : config.name;
   const std::string& name = daemon->name_;
   PARETO_TRY(daemon->open_store());
-  ImitatedProcessor imitated{config.speed};
-  if (!config.steady.empty()) {
-    auto paces = OperatorPaces::open(config.steady);
-    if (!paces) return fail(ErrorCode::kInvalidArgument, "steady: {}", paces.error().message);
-    imitated.paces = *std::move(paces);
-  }
+  PARETO_ASSIGN(auto runners, runners_for(config, std::move(parts.runners)));
   WorkLimits limits;
   limits.load = config.load_timeout;
   limits.request = config.request_timeout;
   limits.grace = std::min(limits.grace, std::max<Nanoseconds>(limits.request, kLeastGrace));
   daemon->watch_ = std::make_shared<WorkWatch>(limits, std::move(parts.on_stuck));
   daemon->shards_ = std::make_unique<ShardCache>(
-      std::move(parts.runners),
+      std::move(runners),
       [store = daemon->store_.get()](const Digest& digest) { return store->get(digest); },
-      config.memory_limit_bytes, parts.memory, imitated, daemon->watch_);
+      config.memory_limit_bytes, parts.memory, daemon->watch_);
   StageHostOptions options;
   options.device = name;
   options.limits.max_frame_bytes = config.max_frame_bytes;
@@ -195,7 +206,7 @@ Daemon::Reloaded Daemon::reload(const DaemonConfig& config) {
 void Daemon::drain() {
   const TimePoint deadline = *deadline_after(config_.drain_timeout);
   announcement_.reset();
-  // First, for whoever loses patience with the rest ends this process as it is.
+  // This comes first: those who lose patience with the rest end this process as it is.
   network_->close();
   control_->announce_stop();
   const std::size_t cut_off = stages_->drain(deadline);

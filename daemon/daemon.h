@@ -25,7 +25,7 @@ namespace pareto::daemon {
 
 /// What the outside world gives; tests give their own.
 struct DaemonParts {
-  RunnerFactory runners = runtime::ShardRunner::load;
+  runtime::RunnerFactory runners = runtime::ShardRunner::load;
   MemoryProbe memory = read_memory;
   runtime::RuntimeInfo runtime;
   std::vector<std::string> engines;

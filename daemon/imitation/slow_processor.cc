@@ -12,11 +12,8 @@ namespace {
 // Threads wake up late by less.
 constexpr std::chrono::microseconds kLate{150};
 
-void wait_until(TimePoint due) {
-  std::this_thread::sleep_until(due - kLate);
-  while (std::chrono::steady_clock::now() < due) {
-  }
-}
+// Time between two looks at whether the work was stopped. A loop of a shard looks in each round.
+constexpr std::chrono::milliseconds kLook{20};
 
 }  // namespace
 
@@ -38,6 +35,7 @@ SlowProcessor::Work::Work(SlowProcessor& processor, const runtime::RunnerOptions
       // More threads than cores have no more than these.
       times_(processor.times(std::min(options.threads, processor.cores_))),
       by_cpu_(options.threads == 1 && options.device == "cpu"),
+      stop_(options.stop),
       pace_(pace),
       input_bytes_(input_bytes) {
   if (is_as_here()) return;
@@ -47,6 +45,17 @@ SlowProcessor::Work::Work(SlowProcessor& processor, const runtime::RunnerOptions
 
 Nanoseconds SlowProcessor::Work::now() const {
   return by_cpu_ ? thread_cpu_time() : std::chrono::steady_clock::now().time_since_epoch();
+}
+
+void SlowProcessor::Work::wait_until(TimePoint due) const {
+  const TimePoint almost = due - kLate;
+  for (TimePoint now = std::chrono::steady_clock::now(); now < almost;
+       now = std::chrono::steady_clock::now()) {
+    if (stop_ && *stop_) return;
+    std::this_thread::sleep_until(stop_ ? std::min<TimePoint>(almost, now + kLook) : almost);
+  }
+  while (std::chrono::steady_clock::now() < due) {
+  }
 }
 
 Nanoseconds SlowProcessor::Work::time_there(std::optional<std::size_t> output) {
@@ -62,8 +71,8 @@ void SlowProcessor::Work::catch_up(std::size_t output) {
   counted_ = now();
 }
 
-void SlowProcessor::Work::finish() {
-  if (is_as_here()) return;
+Expected<> SlowProcessor::Work::finish() {
+  if (is_as_here()) return {};
   const Nanoseconds work = time_there(std::nullopt);
   TimePoint due;
   {
@@ -72,6 +81,8 @@ void SlowProcessor::Work::finish() {
     processor_.busy_until_ = due;
   }
   wait_until(due);
+  if (stop_ && *stop_) return fail(ErrorCode::kClosed, "it was stopped");
+  return {};
 }
 
 }  // namespace pareto::daemon

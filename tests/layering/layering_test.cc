@@ -67,7 +67,7 @@ const std::map<std::string, std::set<std::string>>& allowed_arrows() {
       {"daemon/imitation", {"core/base", "core/runtime"}},
       {"daemon/stage",
        {"core/base", "core/tensor", "core/plan", "core/wire", "core/transport", "core/control",
-        "core/runtime", "daemon/imitation"}},
+        "core/runtime"}},
       {"daemon/control",
        {"core/base", "core/plan", "core/wire", "core/transport", "core/control", "core/runtime",
         "netem", "daemon/stage", "proto"}},
@@ -75,7 +75,8 @@ const std::map<std::string, std::set<std::string>>& allowed_arrows() {
        {"core/base", "core/plan", "core/tls", "core/control", "core/metrics", "daemon/stage"}},
       {"daemon",
        {"core/base", "core/plan", "core/tls", "core/transport", "core/transport/grpc",
-        "core/metrics", "core/runtime", "daemon/stage", "daemon/control", "daemon/metrics"}},
+        "core/metrics", "core/runtime", "daemon/imitation", "daemon/stage", "daemon/control",
+        "daemon/metrics"}},
       // What measures.
       {"coordinator/discovery", {"core/base", "core/transport"}},
       {"coordinator/results", {"core/base", "core/tensor", "core/plan"}},

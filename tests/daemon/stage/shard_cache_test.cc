@@ -11,7 +11,6 @@
 
 #include "core/base/file.h"
 #include "tests/daemon/support/fake_runner.h"
-#include "tests/daemon/support/use_processor.h"
 
 namespace pareto::daemon {
 namespace {
@@ -27,22 +26,14 @@ constexpr std::uint64_t kMiB = 1 << 20;
 
 class ShardCacheTest : public testing::Test {
  protected:
-  ShardCache make_cache(std::uint64_t limit = 0, const ImitatedProcessor& imitated = {},
-                        const WorkLimits& limits = {}) {
+  ShardCache make_cache(std::uint64_t limit = 0, const WorkLimits& limits = {}) {
     return ShardCache(
         test::fake_runners(runs_),
         [](const Digest& digest) -> Expected<Tensor> {
           if (digest == sha256("weight")) return Tensor();
           return fail(ErrorCode::kNotFound, "no tensor {}", digest.hex());
         },
-        limit, [this] { return memory_; }, imitated, std::make_shared<WorkWatch>(limits));
-  }
-  /// Runs take some processor time, and say how much the last one did.
-  void compute(Nanoseconds& used) {
-    runs_->on_run = [&used](int) -> Expected<> {
-      used = test::use_processor();
-      return {};
-    };
+        limit, [this] { return memory_; }, std::make_shared<WorkWatch>(limits));
   }
   /// Returns ten MiB of weights.
   static plan::Shard heavy_shard(std::int64_t end = 2) {
@@ -68,7 +59,7 @@ TEST_F(ShardCacheTest, TheSameShardWithTheSameSettingsIsLoadedOnce) {
 TEST_F(ShardCacheTest, ALoadThatTakesLongKeepsTheOthersWaitingForATurnOnly) {
   WorkLimits limits;
   limits.turn = std::chrono::milliseconds(20);
-  ShardCache cache = make_cache(0, {}, limits);
+  ShardCache cache = make_cache(0, limits);
   std::promise<void> loading;
   std::promise<void> go_on;
   std::atomic<int> loads{0};
@@ -110,7 +101,7 @@ TEST_F(ShardCacheTest, ALoadIsStoppedAtItsDeadline) {
 TEST_F(ShardCacheTest, ARequestIsStoppedAtItsLimitAndTheNextOneRuns) {
   WorkLimits limits;
   limits.request = std::chrono::milliseconds(20);
-  ShardCache cache = make_cache(0, {}, limits);
+  ShardCache cache = make_cache(0, limits);
   std::shared_ptr<const std::atomic<bool>> stop;
   runs_->on_load_with = [&](const runtime::RunnerOptions& options) {
     stop = options.stop;
@@ -366,67 +357,6 @@ TEST_F(ShardCacheTest, Profiles) {
   EXPECT_EQ(profile.parts.segments[0].end, 1);
   EXPECT_EQ(shard->profile(0, 5, 0).error().code, ErrorCode::kInvalidArgument);
   EXPECT_EQ(shard->profile(1, -1, 0).error().code, ErrorCode::kInvalidArgument);
-}
-
-TEST_F(ShardCacheTest, WhatASlowerDeviceIsImitatedByTakesSoMuchLonger) {
-  ShardCache cache = make_cache(0, {0.25});
-  Nanoseconds cpu{};
-  compute(cpu);
-  const auto shard = cache.load(make_shard(), {}).value().shard;
-  EXPECT_GE(shard->run({Value(filled(1))}).value().compute, 4 * cpu);
-  const auto profile = shard->profile(2, 1, 5, {1}).value();
-  EXPECT_GE(profile.whole.at(0), 4 * cpu);
-  EXPECT_EQ(profile.parts.operators.at(0).median, Nanoseconds(20));
-  EXPECT_EQ(profile.parts.segments.at(0).median, Nanoseconds(20));
-}
-
-TEST_F(ShardCacheTest, ASteadyDeviceTakesWhatItsOperatorsTookFirst) {
-  const TemporaryFolder folder = TemporaryFolder::create("shard-cache-test").value();
-  const std::shared_ptr<OperatorPaces> paces = OperatorPaces::open(folder.path() / "times").value();
-  runs_->operator_time = std::chrono::milliseconds(1);
-  ShardCache cache = make_cache(0, {0.5, paces});
-  const auto shard = cache.load(make_shard(), {}).value().shard;
-  // Repeated fifteen times it says 15 ms: twice that at half the speed.
-  EXPECT_GE(shard->run({Value(filled(1))}).value().compute, std::chrono::milliseconds(30));
-  runs_->operator_time = std::chrono::milliseconds(100);
-  EXPECT_EQ(shard->profile(1, 0, 5, {1}).value().parts.operators.at(0).median,
-            std::chrono::milliseconds(30));
-  ShardCache next = make_cache(0, {0.5, paces});
-  const auto again = next.load(make_shard(0, 3), {}).value().shard;
-  EXPECT_EQ(again->profile(1, 0, 5, {1}).value().parts.segments.at(0).median,
-            std::chrono::milliseconds(30));
-}
-
-TEST_F(ShardCacheTest, ASteadyShardThatComesBackKeepsItsPace) {
-  const TemporaryFolder folder = TemporaryFolder::create("shard-cache-test").value();
-  const std::shared_ptr<OperatorPaces> paces = OperatorPaces::open(folder.path() / "times").value();
-  runs_->operator_time = std::chrono::milliseconds(1);
-  ShardCache cache = make_cache(0, {0.5, paces});
-  ASSERT_TRUE(cache.unload(cache.load(make_shard(), {}).value().shard->handle()));
-  const int profiles = runs_->profiles;
-  const auto again = cache.load(make_shard(), {}).value().shard;
-  EXPECT_EQ(runs_->loads, 2);
-  EXPECT_EQ(runs_->profiles, profiles) << "what its operators take is known";
-  EXPECT_GE(again->run({Value(filled(1))}).value().compute, std::chrono::milliseconds(30));
-}
-
-TEST_F(ShardCacheTest, WhatIsMadeEarlyIsNotMadeEarlierThanThere) {
-  ShardCache cache = make_cache(0, {0.25});
-  Nanoseconds cpu{};
-  compute(cpu);
-  struct Taker final : runtime::EarlyOutputs {
-    bool wants(std::size_t) override {
-      asked = std::chrono::steady_clock::now();
-      return true;
-    }
-    void take(std::size_t, Value) override {}
-    TimePoint asked{};
-  } taker;
-  runs_->after_early = [](int) {};
-  const auto shard = cache.load(make_shard(0, 2, {}, 2), {}).value().shard;
-  const TimePoint begin = std::chrono::steady_clock::now();
-  ASSERT_TRUE(shard->run({Value(filled(1)), Value(filled(2))}, &taker));
-  EXPECT_GE(taker.asked - begin, 4 * cpu) << "what is worth sending ahead is decided there";
 }
 
 TEST(Memory, OfAControlGroupIsWhatItMayTakeWithoutTheFilesItKeeps) {

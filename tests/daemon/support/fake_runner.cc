@@ -81,7 +81,7 @@ class FakeRunner final : public runtime::ShardRunner {
 
 }  // namespace
 
-RunnerFactory fake_runners(std::shared_ptr<FakeRuns> runs) {
+runtime::RunnerFactory fake_runners(std::shared_ptr<FakeRuns> runs) {
   return [runs = std::move(runs)](const plan::Shard& shard, const runtime::WeightSource& weights,
                                   const runtime::RunnerOptions& options)
              -> Expected<std::unique_ptr<runtime::ShardRunner>> {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/plan/shard.h"
-#include "daemon/stage/shard_cache.h"
+#include "core/runtime/runner_factory.h"
 
 namespace pareto::daemon::test {
 
@@ -62,7 +62,7 @@ class FirstRun {
 
 /// Fetches every weight, as a real runner does; the sum added is the number of the shard's
 /// operators.
-RunnerFactory fake_runners(std::shared_ptr<FakeRuns> runs);
+runtime::RunnerFactory fake_runners(std::shared_ptr<FakeRuns> runs);
 
 /// Makes a shard of operators [begin, end); it takes and gives `values` float32 tensors of shape
 /// Bx4.

@@ -1,0 +1,18 @@
+// How a daemon comes by the runners of its shards.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "core/base/error.h"
+#include "core/plan/shard.h"
+#include "core/runtime/shard_runner.h"
+
+namespace pareto::runtime {
+
+/// Loads a shard with weights from that source. ShardRunner::load is one; daemon/imitation makes
+/// another from it; tests have their own. Threads: any. Fails: as ShardRunner::load does.
+using RunnerFactory = std::function<Expected<std::unique_ptr<ShardRunner>>(
+    const plan::Shard& shard, const WeightSource& weights, const RunnerOptions& options)>;
+
+}  // namespace pareto::runtime

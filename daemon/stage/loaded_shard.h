@@ -1,0 +1,97 @@
+// A shard that this device has loaded, and the rules of running it: one run at a time, each
+// watched, each timed.
+//
+//   stages of several pipelines ──run──▶ LoadedShard ──its turn, WorkWatch──▶ ShardRunner
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/plan/shard.h"
+#include "core/runtime/shard_runner.h"
+#include "daemon/stage/work_watch.h"
+
+namespace pareto::daemon {
+
+/// Memory that a loaded shard takes.
+struct HeldMemory {
+  std::uint64_t bytes = 0;  ///< bytes of this process, with weights that it shares
+  /// Its part of the memory limit, given back when the last holder lets go of it.
+  std::shared_ptr<const void> account{};
+};
+
+/// A runner and what is known of it. Stages of several pipelines may share one; they take turns.
+///
+/// Threads: any; run() and profile() wait for each other.
+class LoadedShard {
+ public:
+  struct Result {
+    std::vector<Value> outputs;
+    Nanoseconds waited{};   ///< waiting for other pipelines' requests
+    Nanoseconds compute{};  ///< running the shard
+  };
+  struct Profile {
+    std::vector<Nanoseconds> whole;  ///< the engine in use, run by run
+    runtime::ShardProfile parts;
+  };
+
+  /// `runner` has loaded `shard` with `options`; `stop` is the flag that it obeys.
+  LoadedShard(std::string handle, plan::Shard shard, runtime::RunnerOptions options,
+              std::unique_ptr<runtime::ShardRunner> runner,
+              std::shared_ptr<WorkWatch> watch = std::make_shared<WorkWatch>(WorkLimits()),
+              WorkWatch::StopFlag stop = std::make_shared<std::atomic<bool>>(false),
+              HeldMemory memory = {});
+
+  /// Runs the shard; `early`, if given, takes outputs while others are computed. Fails: as
+  /// ShardRunner::run does; kTimeout (it took longer than the watch allows); kClosed (stop()).
+  Expected<Result> run(std::vector<Value> inputs, runtime::EarlyOutputs* early = nullptr);
+  /// Makes the run that is under way for that taker fail soon, if it is in a loop of the shard.
+  void stop(const runtime::EarlyOutputs& early);
+  /// Runs the shard on example inputs of that batch: the whole `repeats` times, after a run that is
+  /// not counted, and its parts `part_repeats` times; 0 means not at all. `cuts` are as
+  /// ShardRunner::profile's. Fails: kInvalidArgument (batch, repeats, cuts), and as the runner
+  /// does.
+  Expected<Profile> profile(std::int64_t batch, int repeats, int part_repeats,
+                            const std::vector<std::int64_t>& cuts = {});
+
+  /// Returns what the shard sends on when it is run on example inputs of the batch it was loaded
+  /// for. Fails: as run() does.
+  Expected<std::vector<Value>> example_outputs();
+
+  const std::string& handle() const { return handle_; }
+  /// The shard without its archive.
+  const plan::Shard& shard() const { return shard_; }
+  const runtime::RunnerOptions& options() const { return options_; }
+  const runtime::LoadReport& report() const { return runner_->report(); }
+  /// Memory of this process that it takes, all of its weights included that it shares with others.
+  std::uint64_t memory_bytes() const { return memory_.bytes; }
+  /// Bytes of the tensors that one request of the loaded batch sends on.
+  std::uint64_t output_bytes() const;
+
+ private:
+  class Run;
+
+  const std::string handle_;
+  const plan::Shard shard_;
+  const runtime::RunnerOptions options_;
+  // Its account is given back after the runner has gone.
+  const HeldMemory memory_;
+  const std::unique_ptr<runtime::ShardRunner> runner_;
+  const std::shared_ptr<WorkWatch> watch_;
+  const WorkWatch::StopFlag stop_;  ///< the flag that its runner obeys
+  const std::string request_name_;  ///< for the watch
+  std::mutex mutex_;                ///< held while it runs
+  std::mutex running_mutex_;
+  const runtime::EarlyOutputs* running_for_ = nullptr;
+};
+
+/// Returns "shard mobilenetv2 [0, 41)": the name of a shard in errors and logs.
+std::string name_of(const plan::Shard& shard);
+
+}  // namespace pareto::daemon
