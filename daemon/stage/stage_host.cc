@@ -62,7 +62,8 @@ Expected<std::unique_ptr<StageHost>> StageHost::listen(
 }
 
 StageHost::~StageHost() {
-  for (auto& [key, stage] : take_all()) stage->close();
+  // All of them end before one is waited for, by its destructor.
+  for (auto& [key, stage] : take_all()) stage->close_by(std::chrono::steady_clock::now());
 }
 
 StageHost::Stages StageHost::take_all() {
@@ -180,9 +181,7 @@ Expected<StageAddresses> StageHost::open(OpenStage opening) {
   for (auto& stage : forgotten) retire(std::move(stage));
   PARETO_TRY(has_room);
   StageParts parts;
-  parts.pipeline = asked.pipeline;
-  parts.stage = asked.stage;
-  parts.device = options_.device;
+  parts.context = {asked.pipeline, asked.stage, options_.device, nullptr};
   parts.shard = std::move(opening.shard);
   parts.queue = asked.queue;
   if (!sink_connects) {
@@ -190,8 +189,8 @@ Expected<StageAddresses> StageHost::open(OpenStage opening) {
     PARETO_ASSIGN(parts.downstream, connect_downstream(*next, opening));
   }
   parts.payload_checksum = asked.payload_checksum;
-  parts.meter = meters_.open(asked.stage);
-  parts.meter->profiled_compute = asked.profiled_compute.count();
+  parts.context.meter = meters_.open(asked.stage);
+  parts.context.meter->profiled_compute = asked.profiled_compute.count();
   auto stage = std::make_shared<Stage>(std::move(parts));
   const std::lock_guard lock(mutex_);
   PARETO_TRY(check_room(key));

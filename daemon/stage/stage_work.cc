@@ -1,0 +1,66 @@
+#include "daemon/stage/stage_work.h"
+
+#include <utility>
+
+#include "core/base/cpu_time.h"
+
+namespace pareto::daemon {
+
+using wire::Message;
+using wire::MessageKind;
+
+StageWork::StageWork(const StageContext& context, std::shared_ptr<LoadedShard> shard,
+                     EarlyParts::HasRoom has_room, EarlyParts::Send send_part)
+    : context_(context),
+      shard_(std::move(shard)),
+      early_(std::move(has_room), std::move(send_part), clock_) {}
+
+void StageWork::compute(StageItem& item) {
+  Message& message = item.message;
+  if (message.kind != MessageKind::kValues) return;
+  item.times.queue = std::chrono::steady_clock::now() - item.queued;
+  if (auto outputs = forward(item)) {
+    message.body = Tuple{*std::move(outputs)};
+    item.bytes = tensor_bytes(message.body);
+    context_.meter->wait.record(item.times.queue);
+    context_.meter->compute.record(item.times.compute);
+  } else {
+    Message failure = context_.failure_of(message.request, outputs.error());
+    failure.timeline = std::move(message.timeline);
+    message = std::move(failure);
+    item.bytes = 0;
+  }
+}
+
+Expected<std::vector<Value>> StageWork::forward(StageItem& item) {
+  Message& message = item.message;
+  Tuple* inputs = message.body.get_if<Tuple>();
+  const std::shared_ptr<LoadedShard> shard = this->shard();
+  const std::size_t wanted = shard->shard().inputs.size();
+  if (inputs == nullptr || inputs->items.size() != wanted) {
+    return fail(ErrorCode::kInvalidArgument, "the request holds {}, the shard takes a tuple of {}",
+                describe(message.body), wanted);
+  }
+  early_.begin(context_.pipeline, message.request);
+  const Nanoseconds start_cpu = thread_cpu_time();
+  PARETO_ASSIGN(LoadedShard::Result result, shard->run(std::move(inputs->items), &early_));
+  item.times.compute_cpu = thread_cpu_time() - start_cpu;
+  message.sequence = early_.end();
+  item.times.queue += result.waited;
+  item.times.compute = result.compute;
+  return std::move(result.outputs);
+}
+
+void StageWork::stop() { shard()->stop(early_); }
+
+std::shared_ptr<LoadedShard> StageWork::shard() const {
+  const std::lock_guard lock(mutex_);
+  return shard_;
+}
+
+std::shared_ptr<LoadedShard> StageWork::change(std::shared_ptr<LoadedShard> shard) {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(shard_, std::move(shard));
+}
+
+}  // namespace pareto::daemon

@@ -1,0 +1,121 @@
+// What becomes of a message when a stage computes it.
+#include "daemon/stage/stage_work.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "core/control/hello.h"
+#include "tests/daemon/support/fake_runner.h"
+#include "tests/daemon/support/pipeline.h"
+
+namespace pareto::daemon {
+namespace {
+
+using test::FakeRuns;
+using test::request_message;
+using testing::HasSubstr;
+using wire::MessageKind;
+
+constexpr std::uint64_t kPipeline = 7;
+
+class StageWorkTest : public testing::Test {
+ protected:
+  std::shared_ptr<LoadedShard> shard(std::int64_t operators, std::size_t values = 1) {
+    const plan::Shard shard = test::make_shard(0, operators, {}, values);
+    const auto weights = [](const Digest&) -> Expected<Tensor> { return Tensor(); };
+    return std::make_shared<LoadedShard>("shard", shard, runtime::RunnerOptions(),
+                                         test::fake_runners(runs_)(shard, weights, {}).value());
+  }
+
+  const std::shared_ptr<FakeRuns> runs_ = std::make_shared<FakeRuns>();
+  const std::shared_ptr<StageMeter> meter_ = std::make_shared<StageMeter>();
+  const StageContext context_{kPipeline, 1, "camera", meter_};
+  std::vector<wire::Message> parts_;
+  StageWork work_{context_, shard(2, 2), [] { return true; },
+                  [this](wire::Message part) { parts_.push_back(std::move(part)); }};
+};
+
+StageItem request(std::uint64_t number) {
+  StageItem item{request_message(kPipeline, number, Tuple{{test::filled(1.F), test::filled(2.F)}})};
+  item.queued = std::chrono::steady_clock::now();
+  item.message.timeline.emplace_back();
+  return item;
+}
+
+TEST_F(StageWorkTest, ValuesGoForward) {
+  StageItem item = request(0);
+  work_.compute(item);
+  ASSERT_EQ(item.message.kind, MessageKind::kValues);
+  EXPECT_TRUE(bit_equal(item.message.body, Tuple{{test::filled(3.F), test::filled(4.F)}}));
+  EXPECT_GT(item.times.compute, Nanoseconds(0));
+  EXPECT_GE(item.times.queue, Nanoseconds(0));
+  EXPECT_EQ(item.bytes, 2 * 4 * sizeof(float));
+  EXPECT_EQ(meter_->compute.read().total(), 1U);
+  EXPECT_EQ(meter_->failed, 0U);
+}
+
+TEST_F(StageWorkTest, ARequestThatFailsKeepsTheTimesOfTheStagesBefore) {
+  runs_->on_run = [](int) -> Expected<> { return fail(ErrorCode::kExhausted, "no memory"); };
+  StageItem item = request(3);
+  work_.compute(item);
+  ASSERT_EQ(item.message.kind, MessageKind::kError);
+  EXPECT_EQ(item.message.request, 3U);
+  EXPECT_EQ(item.message.timeline.size(), 1U);
+  EXPECT_EQ(control::error_of(item.message).message, "stage 1 on camera: no memory");
+  EXPECT_EQ(item.bytes, 0U);
+  EXPECT_EQ(meter_->failed, 1U);
+  EXPECT_EQ(meter_->compute.read().total(), 0U);
+}
+
+TEST_F(StageWorkTest, ARequestWithoutItsInputsFails) {
+  for (Value body : {Value("no tuple"), Value(Tuple{{test::filled(1.F)}})}) {
+    StageItem item{request_message(kPipeline, 0, std::move(body))};
+    work_.compute(item);
+    ASSERT_EQ(item.message.kind, MessageKind::kError);
+    EXPECT_EQ(control::error_of(item.message).code, ErrorCode::kInvalidArgument);
+    EXPECT_THAT(control::error_of(item.message).message, HasSubstr("takes a tuple of 2"));
+  }
+  EXPECT_EQ(runs_->runs, 0);
+}
+
+TEST_F(StageWorkTest, ErrorsAndTheEndPass) {
+  for (const MessageKind kind : {MessageKind::kError, MessageKind::kEnd}) {
+    StageItem item{test::message_of(kind, kPipeline)};
+    work_.compute(item);
+    EXPECT_EQ(item.message.kind, kind);
+  }
+  EXPECT_EQ(runs_->runs, 0);
+}
+
+TEST_F(StageWorkTest, AnotherShardRunsFromTheNextRequestOn) {
+  const auto before = work_.shard();
+  EXPECT_EQ(work_.change(shard(5, 2)), before);
+  StageItem item = request(0);
+  work_.compute(item);
+  EXPECT_EQ(test::first_float(item.message.body), 1.F + 5);
+}
+
+TEST_F(StageWorkTest, WhatIsReadyEarlyLeavesAsAPart) {
+  runs_->after_early = [](int) {
+    constexpr std::chrono::milliseconds kLead(2);
+    for (const auto start = std::chrono::steady_clock::now();
+         std::chrono::steady_clock::now() < start + kLead;) {
+    }
+  };
+  StageItem first = request(0);
+  work_.compute(first);
+  EXPECT_TRUE(parts_.empty()) << "nothing is known yet of when outputs are ready";
+  StageItem second = request(1);
+  work_.compute(second);
+  ASSERT_EQ(parts_.size(), 1U);
+  EXPECT_EQ(parts_[0].kind, MessageKind::kPart);
+  EXPECT_EQ(parts_[0].request, 1U);
+  EXPECT_EQ(second.message.sequence, 1U) << "the number of its parts";
+}
+
+}  // namespace
+}  // namespace pareto::daemon
