@@ -1,5 +1,10 @@
-// The calls of proto/control.proto. Private to daemon/control: its generated headers are heavy.
+// The calls of proto/control.proto, as gRPC wants them: each is handed to the function that answers
+// it (device_calls.h, tensor_calls.h, shard_calls.h, stage_calls.h, link_calls.h, network_calls.h).
+//
+// Private to daemon/control: its generated headers are heavy.
 #pragma once
+
+#include <utility>
 
 #include "daemon/control/control_server.h"
 #include "daemon/control/session_table.h"
@@ -7,11 +12,14 @@
 
 namespace pareto::daemon {
 
-/// MissingTensors comes as it was sent: parsed, a request of two-byte digests takes twenty times
-/// its size.
+/// The generated service, but MissingTensors comes as it was sent: parsed, a request of two-byte
+/// digests takes twenty times its size.
 using RawMissingTensors =
     control::v1::Control::WithRawCallbackMethod_MissingTensors<control::v1::Control::Service>;
 
+/// One method for each call, which is why there are more than twenty. No error and no exception
+/// passes them but as a status.
+///
 /// Threads: any; gRPC calls it from many.
 class ControlService final : public RawMissingTensors {
  public:
@@ -69,20 +77,6 @@ class ControlService final : public RawMissingTensors {
                      control::v1::ClockReply* reply) override;
 
  private:
-  Expected<> describe(const control::v1::DescribeRequest& request,
-                      control::v1::DescribeReply& reply) const;
-  Expected<> missing(const grpc::ByteBuffer& request, grpc::ByteBuffer& reply) const;
-  Expected<> put(grpc::ServerReader<control::v1::TensorChunk>& reader,
-                 control::v1::PutTensorsReply& reply) const;
-  Expected<> load(grpc::ServerContext& context, const control::v1::LoadShardRequest& request,
-                  control::v1::LoadShardReply& reply);
-  Expected<> open(const control::v1::OpenStageRequest& request, control::v1::OpenStageReply& reply);
-  Expected<> emulate(const grpc::ServerContext& context, const control::v1::EmulateRequest& request,
-                     control::v1::EmulateReply& reply) const;
-  /// Returns the values that MeasureCodecs measures on.
-  Expected<Value> values_of(const std::string& shard) const;
-  Expected<runtime::RunnerOptions> options_from(const control::v1::RunnerSettings& wire) const;
-
   const ControlParts parts_;
   SessionTable sessions_;
 };

@@ -1,0 +1,109 @@
+#include "daemon/control/device_calls.h"
+
+#include "core/base/cpu_time.h"
+#include "core/control/wire.h"
+#include "core/plan/protocol.h"
+
+namespace pareto::daemon {
+
+namespace v1 = control::v1;
+
+namespace {
+
+Nanoseconds clock_now() { return Nanoseconds(std::chrono::steady_clock::now().time_since_epoch()); }
+
+}  // namespace
+
+Expected<> describe_device(const ControlParts& parts, const v1::DescribeRequest& request,
+                           v1::DescribeReply& reply) {
+  if (request.protocol() != plan::kProtocolVersion) {
+    return fail(ErrorCode::kInvalidArgument,
+                "the coordinator speaks protocol {}, this daemon {} speaks {}: install the same "
+                "version on both",
+                request.protocol(), PARETO_VERSION, plan::kProtocolVersion);
+  }
+  reply.set_protocol(plan::kProtocolVersion);
+  reply.set_version(PARETO_VERSION);
+  reply.set_name(parts.name);
+  reply.set_cpu(parts.machine.cpu);
+  reply.set_cores(parts.machine.cores);
+  reply.set_os(parts.machine.os);
+  reply.set_device(parts.default_device);
+  reply.set_threads(static_cast<std::uint32_t>(parts.default_threads));
+  reply.set_cpu_quota(parts.machine.cpu_quota);
+  reply.set_imitated(parts.machine.imitated);
+  reply.mutable_place()->set_boot_id(parts.place.boot);
+  reply.mutable_place()->set_network_namespace(parts.place.network);
+  reply.mutable_place()->set_user(parts.place.user);
+  reply.set_memory_bytes(parts.memory().total_bytes);
+  reply.set_memory_limit_bytes(parts.shards.memory_limit_bytes());
+  reply.set_torch_version(parts.runtime.torch_version);
+  reply.set_fast_bf16(parts.runtime.fast_bf16);
+  reply.set_cuda_devices(static_cast<std::uint32_t>(parts.runtime.cuda_devices));
+  for (const std::string& engine : parts.engines) reply.add_engines(engine);
+  for (const DataAddress& address : parts.stages.addresses()) {
+    auto& data = *reply.add_data();
+    data.set_transport(address.transport);
+    data.set_address(address.address);
+  }
+  const TensorStore::Status store = parts.store.status();
+  reply.set_max_frame_bytes(parts.stages.max_frame_bytes());
+  reply.set_store_bytes(store.bytes);
+  reply.set_store_limit_bytes(store.limit_bytes);
+  reply.set_store_free_bytes(store.free_bytes);
+  return {};
+}
+
+Expected<> report_status(const ControlParts& parts, const SessionTable& sessions,
+                         const v1::StatusRequest& request, v1::StatusReply& reply) {
+  PARETO_TRY(sessions.check(request.session()));
+  for (const ShardCache::Entry& entry : parts.shards.entries()) {
+    auto& wire = *reply.add_shards();
+    wire.set_shard(entry.shard->handle());
+    wire.set_model(entry.shard->shard().model);
+    wire.set_begin(entry.shard->shard().begin);
+    wire.set_end(entry.shard->shard().end);
+    wire.set_engine(entry.shard->report().engine);
+    wire.set_weight_bytes(entry.shard->shard().weight_bytes());
+    wire.set_users(entry.users);
+  }
+  for (const control::StageReport& stage : parts.stages.status()) {
+    *reply.add_stages() = control::to_wire(stage);
+  }
+  const MemoryReading memory = parts.memory();
+  reply.set_resident_bytes(memory.resident_bytes);
+  reply.set_peak_resident_bytes(memory.peak_resident_bytes);
+  const TensorStore::Status store = parts.store.status();
+  reply.set_store_bytes(store.bytes);
+  reply.set_store_tensors(store.tensors);
+  return {};
+}
+
+void observe_device(const ControlParts& parts, const SessionTable& sessions,
+                    const v1::ObserveRequest& request, v1::ObserveReply& reply) {
+  const MemoryReading memory = parts.memory();
+  reply.set_resident_bytes(memory.resident_bytes);
+  control::MachineState machine = parts.machine_state();
+  machine.memory_bytes = memory.total_bytes;
+  machine.memory_available_bytes = memory.available_bytes;
+  if (const auto able = parts.network.check_able(); !able) {
+    machine.netem_problem = able.error().message;
+  }
+  *reply.mutable_machine() = control::to_wire(machine);
+  const SessionTable::Company company = sessions.company(request.session());
+  reply.set_other_coordinators(company.coordinators);
+  reply.set_other_pipelines(company.pipelines);
+  // Together, after all that may take its time: rates are differences of these by the clock.
+  for (const WatchedStage& stage : parts.stages.watch()) {
+    *reply.add_stages() = control::to_wire(stage.activity);
+  }
+  reply.set_cpu_ns(process_cpu_time().count());
+  reply.set_clock_ns(clock_now().count());
+}
+
+void read_clock(v1::ClockReply& reply) {
+  reply.set_received_ns(clock_now().count());
+  reply.set_answered_ns(clock_now().count());
+}
+
+}  // namespace pareto::daemon

@@ -1,0 +1,65 @@
+#include "daemon/control/network_calls.h"
+
+#include <chrono>
+#include <cstddef>
+#include <string_view>
+
+#include "core/plan/condition.h"
+
+namespace pareto::daemon {
+
+namespace v1 = control::v1;
+
+namespace {
+
+/// The largest condition, in bytes: a long trace.
+constexpr std::size_t kMaxConditionBytes = 8 << 20;
+
+/// Returns "10.0.0.1" of "ipv4:10.0.0.1:4711", "fe80::1" of "ipv6:%5Bfe80::1%5D:4711". Anything
+/// else comes back as it is.
+std::string host_of_peer(std::string peer) {
+  const std::size_t scheme = peer.find(':');
+  const std::size_t port = peer.rfind(':');
+  if (scheme == std::string::npos || port <= scheme) return peer;
+  peer = peer.substr(scheme + 1, port - scheme - 1);
+  for (const char* bracket : {"%5B", "%5D", "[", "]"}) {
+    if (const std::size_t at = peer.find(bracket); at != std::string::npos) {
+      peer.erase(at, std::string_view(bracket).size());
+    }
+  }
+  return peer;
+}
+
+}  // namespace
+
+Expected<> emulate_network(NetworkLease& network, const std::string& peer,
+                           const v1::EmulateRequest& request, v1::EmulateReply& reply) {
+  if (request.end()) return network.end(request.lease());
+  Lease lease;
+  if (request.lease() != 0) {
+    PARETO_ASSIGN(lease, network.renew(request.lease()));
+  } else {
+    PARETO_TRY(network.check_allowed());
+    if (request.condition().size() > kMaxConditionBytes) {
+      return fail(ErrorCode::kInvalidArgument, "a condition of {} bytes, not at most {}",
+                  request.condition().size(), kMaxConditionBytes);
+    }
+    LeaseWish wish;
+    wish.interface = request.interface();
+    PARETO_ASSIGN(wish.condition, plan::parse_condition(request.condition(), "condition"));
+    wish.name = request.name();
+    wish.duration = std::chrono::milliseconds(request.lease_ms());
+    // A caller who is not known to come another way may come this one; a file is no interface.
+    if (!peer.starts_with("unix:")) {
+      wish.control_interface = interface_towards(host_of_peer(peer)).value_or(wish.interface);
+    }
+    wish.control_interface_too = request.control_interface_too();
+    PARETO_ASSIGN(lease, network.take(wish));
+  }
+  reply.set_lease(lease.number);
+  reply.set_lease_ms(static_cast<std::uint32_t>(
+      std::chrono::floor<std::chrono::milliseconds>(lease.duration).count()));
+  return {};
+}
+
+}  // namespace pareto::daemon

@@ -1,0 +1,32 @@
+// The calls of control.proto that make a pipeline: stages opened, started, changed, closed.
+//
+// Threads: any. Their errors are what the coordinator is told.
+#pragma once
+
+#include "core/base/error.h"
+#include "daemon/control/control_server.h"
+#include "daemon/control/session_table.h"
+#include "proto/control.pb.h"
+
+namespace pareto::daemon {
+
+/// Answers OpenStage: opens a stage for a session. Fails: kNotFound (shard, codec), and as
+/// SessionTable::check and StageHost::open do.
+Expected<> open_stage(const ControlParts& parts, SessionTable& sessions,
+                      const control::v1::OpenStageRequest& request,
+                      control::v1::OpenStageReply& reply);
+
+/// Answers StartStage. Fails: as StageHost::start does.
+Expected<> start_stage(const ControlParts& parts, const control::v1::StartStageRequest& request,
+                       control::v1::StartStageReply& reply);
+
+/// Answers ChangeShard. Fails: kNotFound, and as StageHost::change_shard does.
+Expected<> change_shard(const ControlParts& parts, const control::v1::ChangeShardRequest& request,
+                        control::v1::ChangeShardReply& reply);
+
+/// Answers CloseStage. Fails: as StageHost::close does.
+Expected<> close_stage(const ControlParts& parts, SessionTable& sessions,
+                       const control::v1::CloseStageRequest& request,
+                       control::v1::CloseStageReply& reply);
+
+}  // namespace pareto::daemon

@@ -1,0 +1,101 @@
+#include "daemon/control/tensor_calls.h"
+
+#include <memory>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/control/digest_bytes.h"
+#include "daemon/control/control_server.h"
+
+namespace pareto::daemon {
+
+namespace v1 = control::v1;
+
+namespace {
+
+/// The most digests in a request: several times what the largest model has.
+constexpr std::size_t kMaxDigests = 1 << 16;
+/// How a digest begins in a MissingTensorsRequest: the field's tag and length; its bytes follow.
+constexpr std::string_view kDigestRecord("\x0a\x20", 2);
+constexpr std::size_t kDigestRecordBytes = kDigestRecord.size() + 32;
+
+/// Returns the digests of a MissingTensorsRequest as it was sent. Fails: kInvalidArgument.
+Expected<std::vector<Digest>> digests_from(std::string_view request) {
+  std::vector<Digest> digests;
+  digests.reserve(request.size() / kDigestRecordBytes);
+  for (; !request.empty(); request.remove_prefix(kDigestRecordBytes)) {
+    if (!request.starts_with(kDigestRecord) || request.size() < kDigestRecordBytes) {
+      return fail(ErrorCode::kInvalidArgument, "not a list of digests of {} bytes",
+                  kDigestRecordBytes - kDigestRecord.size());
+    }
+    PARETO_ASSIGN(const Digest digest,
+                  control::digest_from(request.substr(kDigestRecord.size(), 32)));
+    digests.push_back(digest);
+  }
+  return digests;
+}
+
+Expected<TensorFileHeader> header_from(const v1::TensorChunk& chunk) {
+  const auto dtype = chunk.dtype() <= 255
+                         ? dtype_from_number(static_cast<std::uint8_t>(chunk.dtype()))
+                         : std::nullopt;
+  if (!dtype) return fail(ErrorCode::kInvalidArgument, "unknown dtype {}", chunk.dtype());
+  return TensorFileHeader{*dtype, Shape(chunk.shape().begin(), chunk.shape().end()),
+                          chunk.size_bytes()};
+}
+
+}  // namespace
+
+Expected<> list_missing_tensors(TensorStore& store, const grpc::ByteBuffer& request,
+                                grpc::ByteBuffer& reply) {
+  grpc::Slice bytes;
+  if (request.Length() > kMaxDigests * kDigestRecordBytes) {
+    return fail(ErrorCode::kExhausted, "asked for more than {} digests at once", kMaxDigests);
+  }
+  if (request.Length() > 0 && !request.DumpToSingleSlice(&bytes).ok()) {
+    return fail(ErrorCode::kCorrupt, "the request cannot be read");
+  }
+  PARETO_ASSIGN(const std::vector<Digest> asked,
+                digests_from({reinterpret_cast<const char*>(bytes.begin()), bytes.size()}));
+  v1::MissingTensorsReply absent;
+  for (const Digest& digest : store.missing(asked))
+    absent.add_digests(control::digest_bytes(digest));
+  const grpc::Slice answered(absent.SerializeAsString());
+  reply = grpc::ByteBuffer(&answered, 1);
+  return {};
+}
+
+Expected<> store_tensors(TensorStore& store, grpc::ServerReader<v1::TensorChunk>& reader,
+                         v1::PutTensorsReply& reply) {
+  std::unique_ptr<TensorUpload> upload;
+  v1::TensorChunk chunk;
+  while (reader.Read(&chunk)) {
+    if (chunk.data().size() > kMaxChunkBytes) {
+      return fail(ErrorCode::kInvalidArgument, "a chunk of {} bytes, the limit is {}",
+                  chunk.data().size(), kMaxChunkBytes);
+    }
+    if (!chunk.digest().empty()) {
+      if (upload) {
+        return fail(ErrorCode::kInvalidArgument, "a tensor begins before the last one is complete");
+      }
+      PARETO_ASSIGN(const Digest digest, control::digest_from(chunk.digest()));
+      PARETO_ASSIGN(TensorFileHeader header,
+                    with_context(header_from(chunk), "tensor {}", digest.hex()));
+      PARETO_ASSIGN(upload, store.begin(digest, std::move(header)));
+    } else if (!upload) {
+      return fail(ErrorCode::kInvalidArgument, "a chunk that belongs to no tensor");
+    }
+    PARETO_TRY(upload->append(std::as_bytes(std::span(chunk.data()))));
+    reply.set_bytes(reply.bytes() + chunk.data().size());
+    if (!upload->complete()) continue;
+    PARETO_TRY(upload->finish());
+    upload.reset();
+    reply.set_tensors(reply.tensors() + 1);
+  }
+  if (upload) return fail(ErrorCode::kInvalidArgument, "the last tensor is not complete");
+  return {};
+}
+
+}  // namespace pareto::daemon
