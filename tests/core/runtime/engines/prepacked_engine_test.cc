@@ -1,0 +1,148 @@
+// What the prepacked engine fuses, and what it must leave alone.
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "tests/core/runtime/engines/written_module.h"
+
+namespace pareto::runtime {
+namespace {
+
+using test::written_module;
+using Values = std::vector<c10::IValue>;
+
+/// Layers in a row over pictures of 16 channels, each reading what the one before made, or an
+/// earlier one as well.
+std::string random_code(std::mt19937_64& random, int layers) {
+  std::string code = "\ndef run(self, x):\n    y0 = x\n";
+  for (int i = 1; i <= layers; ++i) {
+    const std::string before = "y" + std::to_string(i - 1);
+    const std::string any = "y" + std::to_string(random() % static_cast<std::uint64_t>(i));
+    const char* const weight = random() % 2 == 0 ? "self.a" : "self.b";
+    const std::string convolution =
+        "torch.conv2d(" + before + ", " + weight + ", " + (random() % 2 == 0 ? "self.c" : "None") +
+        ", [1, 1], [1, 1], [1, 1], " + (weight[5] == 'a' ? "1" : "16") + ")";
+    std::string line;
+    switch (random() % 10) {
+      case 0:
+        line = convolution;
+        break;
+      case 1:
+        line = "torch.relu(" + convolution + ")";
+        break;
+      case 2:
+        line = convolution + " + " + any;
+        break;
+      case 3:
+        line = "torch.relu(" + any + " + " + convolution + ")";
+        break;
+      case 4:
+        line = "torch.hardswish(" + convolution + " + " + any + ")";
+        break;
+      case 5:
+        line = "torch.hardtanh(" + before + ", -1., 1.)";
+        break;
+      case 6:
+        line = "torch.add(" + convolution + ", " + any + ", alpha=2)";
+        break;
+      case 7:
+        line = "torch.max_pool2d(" + before + ", [3, 3], [1, 1], [1, 1])";
+        break;
+      case 8:
+        line = convolution + " * " + any;
+        break;
+      default:
+        line = "torch.relu_(" + convolution + ") - " + any;
+    }
+    code += "    y" + std::to_string(i) + " = " + line + "\n";
+  }
+  // Some that are in the middle are results, too.
+  return code + "    return (y" + std::to_string(layers) + ", y" + std::to_string(layers / 2) +
+         ", y" + std::to_string(layers - 1) + ")\n";
+}
+
+TEST(PrepackedEngine, OfRandomNetworksAgreesWithPlain) {
+  std::mt19937_64 random(21);
+  at::manual_seed(21);
+  for (int i = 0; i < 60; ++i) {
+    const std::string code = random_code(random, 2 + static_cast<int>(random() % 8));
+    const LoadedModule loaded = written_module(code, {{"a", at::randn({16, 16, 3, 3}) * 0.05},
+                                                      {"b", at::randn({16, 1, 3, 3}) * 0.2},
+                                                      {"c", at::randn({16})}});
+    const auto engine = build_prepacked_engine(loaded);
+    const auto plain = build_plain_engine(loaded);
+    const Values inputs{at::randn({1 + i % 2, 16, 5 + i % 7, 6})};
+    const Values expected = plain->run(Values{inputs[0].toTensor().clone()}, nullptr);
+    for (int turn = 0; turn < 2; ++turn) {
+      const Values results = engine->run(Values{inputs[0].toTensor().clone()}, nullptr);
+      for (std::size_t result = 0; result < expected.size(); ++result) {
+        const at::Tensor& b = expected[result].toTensor();
+        const double largest = std::max(1.0, b.abs().max().item<double>());
+        ASSERT_LT((results[result].toTensor() - b).abs().max().item<double>(), 1e-4 * largest)
+            << "network " << i << code << " result " << result << " turn " << turn;
+      }
+    }
+  }
+}
+
+TEST(PrepackedEngine, KeepsWeightsOfItsOwn) {
+  const test::Case one = test::winograd_blocks();
+  const auto engine = build_prepacked_engine(one.loaded);
+  engine->run(Values(one.inputs), nullptr);
+  EXPECT_GE(engine->packed_bytes(), 2U * 32 * 32 * 9 * 4);
+  EXPECT_EQ(build_plain_engine(one.loaded)->packed_bytes(), 0U);
+}
+
+TEST(PrepackedEngine, LeavesWeightsThatAreComputedToLibTorch) {
+  const LoadedModule loaded = written_module(R"(
+def run(self, x, w):
+    y = torch.conv2d(x, w * 2)
+    z = torch.conv2d(y, self.a + w)
+    return (torch.linear(z.mean([2, 3]), w.flatten(1)),)
+)",
+                                             {{"a", at::randn({3, 3, 1, 1})}});
+  const Values inputs{at::randn({2, 3, 4, 4}), at::randn({3, 3, 1, 1})};
+  const Values expected = build_plain_engine(loaded)->run(Values(inputs), nullptr);
+  const Values results = build_prepacked_engine(loaded)->run(Values(inputs), nullptr);
+  EXPECT_TRUE(at::allclose(results[0].toTensor(), expected[0].toTensor(), 1e-4, 1e-5));
+}
+
+TEST(PrepackedEngine, ASumThatIsReadTwiceIsNotWrittenOver) {
+  const LoadedModule loaded = written_module(R"(
+def run(self, x):
+    a = torch.relu(x)
+    b = torch.conv2d(x, self.w) + a
+    c = torch.conv2d(x, self.w) + a
+    return (b, c, a)
+)",
+                                             {{"w", at::randn({16, 16, 1, 1})}});
+  const Values inputs{at::randn({1, 16, 5, 5})};
+  const Values expected = build_plain_engine(loaded)->run(Values(inputs), nullptr);
+  const Values results = build_prepacked_engine(loaded)->run(Values(inputs), nullptr);
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_TRUE(at::allclose(results[i].toTensor(), expected[i].toTensor(), 1e-4, 1e-5)) << i;
+  }
+}
+
+TEST(PrepackedEngine, AnAddendOfAnotherShapeIsSpreadAsLibTorchSpreadsIt) {
+  const LoadedModule loaded = written_module(R"(
+def run(self, x, y):
+    return (torch.relu(torch.conv2d(x, self.w) + y), torch.conv2d(x, self.w) + 1.5)
+)",
+                                             {{"w", at::randn({16, 16, 1, 1})}});
+  for (const at::Tensor& addend : {at::randn({16, 1, 1}), at::randn({1}), at::randn({1, 16, 5, 5}),
+                                   at::randn({4, 16, 5, 5})}) {
+    const Values inputs{at::randn({1, 16, 5, 5}), addend};
+    const Values expected = build_plain_engine(loaded)->run(Values(inputs), nullptr);
+    const Values results = build_prepacked_engine(loaded)->run(Values(inputs), nullptr);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      ASSERT_EQ(results[i].toTensor().sizes(), expected[i].toTensor().sizes()) << addend.sizes();
+      EXPECT_TRUE(at::allclose(results[i].toTensor(), expected[i].toTensor(), 1e-4, 1e-5))
+          << addend.sizes();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace pareto::runtime
