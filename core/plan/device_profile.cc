@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "core/base/json_integer.h"
 #include "core/base/json_reason.h"
 #include "core/base/json_text.h"
 
@@ -133,9 +134,9 @@ std::string to_json(const DeviceProfile& profile) {
 Expected<DeviceProfile> device_profile_from_json(const std::string& text) {
   try {
     const auto json = nlohmann::json::parse(text);
-    if (json.at("format").get<int>() != kFormat) {
+    if (json_integer<int>(json.at("format")) != kFormat) {
       return fail(ErrorCode::kInvalidArgument, "profile: format {}, not {}",
-                  json.at("format").get<int>(), kFormat);
+                  json_integer<int>(json.at("format")), kFormat);
     }
     DeviceProfile profile;
     profile.device = json.at("device").get<std::string>();
@@ -145,31 +146,31 @@ Expected<DeviceProfile> device_profile_from_json(const std::string& text) {
     profile.model_digest = json.at("digest").get<std::string>();
     profile.engine = json.at("engine").get<std::string>();
     profile.precision = json.at("precision").get<std::string>();
-    profile.threads = json.at("threads").get<int>();
-    profile.batch = json.at("batch").get<std::int64_t>();
-    profile.memory_limit_bytes = json.at("memory_limit_bytes").get<std::uint64_t>();
-    profile.machine_shared_by = json.value("machine_shared_by", 1);
+    profile.threads = json_integer<int>(json.at("threads"));
+    profile.batch = json_integer<std::int64_t>(json.at("batch"));
+    profile.memory_limit_bytes = json_integer<std::uint64_t>(json.at("memory_limit_bytes"));
+    profile.machine_shared_by = json_integer<int>(json, "machine_shared_by", 1);
     profile.measured = json.at("measured").get<std::string>();
-    profile.overhead = Nanoseconds(json.at("overhead_ns").get<std::int64_t>());
+    profile.overhead = Nanoseconds(json_integer<std::int64_t>(json.at("overhead_ns")));
     for (const auto& time : json.at("operators_ns")) {
-      profile.operators.emplace_back(time.get<std::int64_t>());
+      profile.operators.emplace_back(json_integer<std::int64_t>(time));
     }
     for (const auto& shard : json.at("shards")) {
-      profile.shards.push_back({shard.at("begin").get<std::int64_t>(),
-                                shard.at("end").get<std::int64_t>(),
-                                Nanoseconds(shard.at("alone_ns").get<std::int64_t>()),
-                                Nanoseconds(shard.at("busy_ns").get<std::int64_t>()),
-                                shard.at("memory_bytes").get<std::uint64_t>(),
-                                shard.value("output_bytes", std::uint64_t{0})});
+      profile.shards.push_back({json_integer<std::int64_t>(shard.at("begin")),
+                                json_integer<std::int64_t>(shard.at("end")),
+                                Nanoseconds(json_integer<std::int64_t>(shard.at("alone_ns"))),
+                                Nanoseconds(json_integer<std::int64_t>(shard.at("busy_ns"))),
+                                json_integer<std::uint64_t>(shard.at("memory_bytes")),
+                                json_integer<std::uint64_t>(shard, "output_bytes", 0)});
     }
     for (const auto& range : json.at("too_large")) {
       profile.too_large.push_back(
-          {range.at(0).get<std::int64_t>(), range.at(1).get<std::int64_t>()});
+          {json_integer<std::int64_t>(range.at(0)), json_integer<std::int64_t>(range.at(1))});
     }
     // Profiles that are older than these have none.
     profile.jitter = json.value("jitter", std::vector<double>());
     profile.runs_on = json.value("runs_on", "");
-    profile.cores = json.value("cores", 0);
+    profile.cores = json_integer<int>(json, "cores", 0);
     profile.max_error = json.value("max_error", 0.0);
     if (const auto share = json.find("others_share"); share != json.end()) {
       profile.others_share = share->get<double>();

@@ -115,7 +115,9 @@ TEST(Cuts, AreRefusedExactlyWhereSomethingIsMissing) {
     }
     const auto checked = check_cut(graph, plan::ranges_of(operators));
     ASSERT_EQ(checked.has_value(), complete) << i;
-    if (!checked) EXPECT_THAT(checked.error().message, testing::HasSubstr("which it needs"));
+    if (!checked) {
+      EXPECT_THAT(checked.error().message, testing::HasSubstr("which it needs"));
+    }
     refused += complete ? 0 : 1;
   }
   EXPECT_GT(refused, 50);

@@ -1,0 +1,34 @@
+// Whole numbers of JSON documents. The library converts any number to any type: of 8e51, or of 1.5,
+// it makes an integer that nobody wrote, or one that is undefined.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+namespace pareto {
+
+/// Returns a whole number. Throws nlohmann::json::type_error if the value is none, or one that T does
+/// not hold.
+template <typename T>
+T json_integer(const nlohmann::json& value) {
+  if (value.is_number_unsigned()) {
+    const auto number = value.get<std::uint64_t>();
+    if (std::in_range<T>(number)) return static_cast<T>(number);
+  } else if (value.is_number_integer()) {
+    const auto number = value.get<std::int64_t>();
+    if (std::in_range<T>(number)) return static_cast<T>(number);
+  }
+  throw nlohmann::json::type_error::create(
+      302, std::string("type must be a whole number within its range"), &value);
+}
+
+/// Returns the number under a key of an object; `otherwise` if there is none.
+template <typename T>
+T json_integer(const nlohmann::json& object, const char* key, T otherwise) {
+  const auto found = object.find(key);
+  return found == object.end() ? otherwise : json_integer<T>(*found);
+}
+
+}  // namespace pareto
