@@ -147,7 +147,7 @@ TEST(ReadyMarks, StandBehindWhatMakesAResult) {
 
 TEST(TensorBounds, OfListsAndOfConstantsAreLookedAt) {
   at::Tensor forged = at::ones({4});
-  forged.unsafeGetTensorImpl()->set_sizes_and_strides({5}, {1});
+  forged.unsafeGetTensorImpl()->set_sizes_and_strides(c10::IntArrayRef({5}), c10::IntArrayRef({1}));
   torch::jit::Module module("__torch__.M");
   module.register_attribute("many", c10::ListType::ofTensors(),
                             c10::List<at::Tensor>({at::ones({2}), forged}));

@@ -19,7 +19,7 @@ struct Left {
 
 /// Counts what is left of the checks of a method, which still has to compute the same.
 Left left_of(const std::string& body) {
-  const auto module = scripted("Checks", "\ndef forward(self, x):\n" + body);
+  auto module = scripted("Checks", "\ndef forward(self, x):\n" + body);
   const auto graph = graph_of(module);
   remove_checks(*graph);
   const at::Tensor x = at::rand({2, 3}) + 1;

@@ -64,7 +64,8 @@ TEST(Flops, OfConvolutionsAreThoseOfTheirLoops) {
     const std::string expression = "torch.conv2d(t0, t1, None, " + std::to_string(stride) +
                                    ", 0, 1, " + std::to_string(groups) + ")";
     double loops = 0;
-    const auto result = at::conv2d(x, w, {}, stride, 0, 1, groups);
+    const auto result = at::conv2d(x, w, {}, c10::IntArrayRef({stride, stride}),
+                                   c10::IntArrayRef({0, 0}), c10::IntArrayRef({1, 1}), groups);
     for (std::int64_t element = 0; element < result.numel(); ++element) {
       for (std::int64_t channel = 0; channel < in / groups; ++channel) {
         loops += 2 * static_cast<double>(kernel * kernel);

@@ -43,7 +43,7 @@ std::shared_ptr<torch::jit::Graph> made_and_read(const torch::jit::Module& modul
 }
 
 TEST(Objects, ThatAreUsedUpAreTheValuesOfTheirAttributes) {
-  const auto module = with_pair("def forward(self, x):\n    return x\n");
+  auto module = with_pair("def forward(self, x):\n    return x\n");
   const auto graph = made_and_read(module, /*returned=*/false);
   scatter_objects(*graph);
   EXPECT_EQ(count(graph, "prim::CreateObject"), 0U);
@@ -55,7 +55,7 @@ TEST(Objects, ThatAreUsedUpAreTheValuesOfTheirAttributes) {
 }
 
 TEST(Objects, ThatLeaveTheGraphAreNamed) {
-  const auto module = with_pair("def forward(self, x):\n    return x\n");
+  auto module = with_pair("def forward(self, x):\n    return x\n");
   const auto graph = made_and_read(module, /*returned=*/true);
   scatter_objects(*graph);
   const auto checked = check_no_objects(*graph);
@@ -65,7 +65,7 @@ TEST(Objects, ThatLeaveTheGraphAreNamed) {
 }
 
 TEST(FlatGraph, OuterInputsAreWhatBlocksReadToo) {
-  const auto module = test::scripted("Outer", R"(
+  auto module = test::scripted("Outer", R"(
 def forward(self, x, y, z):
     if bool(x.sum() > 0):
         for i in range(z.size(0)):
@@ -82,7 +82,7 @@ def forward(self, x, y, z):
 }
 
 TEST(FlatGraph, PathsAreGivenToAllInside) {
-  const auto module = test::scripted("Paths", R"(
+  auto module = test::scripted("Paths", R"(
 def forward(self, x):
     for i in range(x.size(0)):
         x = torch.relu(x)
@@ -97,7 +97,7 @@ def forward(self, x):
 }
 
 TEST(FlatGraph, APartComputesWhatItDidInTheWhole) {
-  const auto module = test::scripted("Part", R"(
+  auto module = test::scripted("Part", R"(
 def forward(self, x, y):
     a = x * 2 + 1
     b = torch.relu(a) - y
