@@ -2,6 +2,7 @@
 // it makes an integer that nobody wrote, or one that is undefined.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -19,6 +20,14 @@ T json_integer(const nlohmann::json& value) {
   } else if (value.is_number_integer()) {
     const auto number = value.get<std::int64_t>();
     if (std::in_range<T>(number)) return static_cast<T>(number);
+  } else if (value.is_number_float()) {
+    // 1e9 is a whole number too. No double between these bounds is outside of 64 bits.
+    constexpr double kBeyond = 9.2e18;
+    const auto number = value.get<double>();
+    if (number > -kBeyond && number < kBeyond && number == std::trunc(number)) {
+      const auto whole = static_cast<std::int64_t>(number);
+      if (std::in_range<T>(whole)) return static_cast<T>(whole);
+    }
   }
   throw nlohmann::json::type_error::create(
       302, std::string("type must be a whole number within its range"), &value);

@@ -94,20 +94,6 @@ TEST(PrepackedEngine, KeepsWeightsOfItsOwn) {
   EXPECT_EQ(build_plain_engine(one.loaded)->packed_bytes(), 0U);
 }
 
-TEST(PrepackedEngine, LeavesWeightsThatAreComputedToLibTorch) {
-  const LoadedModule loaded = written_module(R"(
-def run(self, x, w):
-    y = torch.conv2d(x, w * 2)
-    z = torch.conv2d(y, self.a + w)
-    return (torch.linear(z.mean([2, 3]), w.flatten(1)),)
-)",
-                                             {{"a", at::randn({3, 3, 1, 1})}});
-  const Values inputs{at::randn({2, 3, 4, 4}), at::randn({3, 3, 1, 1})};
-  const Values expected = build_plain_engine(loaded)->run(Values(inputs), nullptr);
-  const Values results = build_prepacked_engine(loaded)->run(Values(inputs), nullptr);
-  EXPECT_TRUE(at::allclose(results[0].toTensor(), expected[0].toTensor(), 1e-4, 1e-5));
-}
-
 TEST(PrepackedEngine, ASumThatIsReadTwiceIsNotWrittenOver) {
   const LoadedModule loaded = written_module(R"(
 def run(self, x):

@@ -28,52 +28,11 @@ Left left_of(const std::string& body) {
   return {count(graph, "prim::If"), count(graph, "prim::RaiseException")};
 }
 
-TEST(Checks, OfShapesAreTakenToHold) {
-  const Left left = left_of(
-      "    if x.dim() != 2:\n        raise ValueError(\"two dimensions\")\n    return x + 1\n");
-  EXPECT_EQ(left.branches, 0U);
-  EXPECT_EQ(left.raises, 0U);
-  const Left sizes = left_of("    assert x.size(1) == 3\n    return x * 2\n");
-  EXPECT_EQ(sizes.branches, 0U);
-}
-
-TEST(Checks, OfTheDataStay) {
-  const Left left = left_of(
-      "    if bool(x.sum() < 0):\n        raise ValueError(\"below zero\")\n    return x + 1\n");
-  EXPECT_EQ(left.raises, 1U);
-  // And still raise.
-  const auto module = scripted(
-      "Checks",
-      "\ndef forward(self, x):\n    assert bool((x > 0).all()), \"positive\"\n    return x + 1\n");
-  const auto graph = graph_of(module);
-  remove_checks(*graph);
-  EXPECT_ANY_THROW(interpreted(graph, module, {-at::ones({2})}));
-  EXPECT_TRUE(interpreted(graph, module, {at::ones({2})}).toTensor().equal(at::full({2}, 2)));
-}
-
 TEST(Checks, BothBranchesOfWhichGoOnAreNone) {
   EXPECT_EQ(left_of("    if x.dim() == 2:\n        x = x + 1\n    else:\n        x = x - 1\n"
                     "    return x\n")
                 .branches,
             1U);
-}
-
-TEST(Checks, WhatRaisesInTheOtherBranchIsKept) {
-  EXPECT_EQ(left_of("    if x.dim() == 2:\n        y = x * 3\n    else:\n"
-                    "        raise ValueError(\"no\")\n    return y + 1\n")
-                .raises,
-            0U);
-  expect_same_when_flat(scripted("Checks", R"(
-def forward(self, x):
-    if x.dim() != 2:
-        raise ValueError("two dimensions")
-    assert x.size(1) == 3
-    y = torch.relu(x)
-    if bool(y.max() > 100):
-        raise ValueError("too large")
-    return y + 1
-)"),
-                        "3");
 }
 
 TEST(Checks, KindsThatFollowTheDataAreKnown) {

@@ -35,31 +35,6 @@ torch::jit::Module nested() {
   return outer;
 }
 
-TEST(InlineCalls, LeaveNoCalls) {
-  const auto graph = graph_of(nested());
-  inline_calls(*graph);
-  EXPECT_EQ(count(graph, "prim::CallMethod"), 0U);
-  EXPECT_EQ(count(graph, "prim::CallFunction"), 0U);
-  EXPECT_EQ(count(graph, "aten::matmul"), 4U);
-}
-
-TEST(InlineCalls, OperatorsHaveThePathOfTheirModule) {
-  const auto graph = graph_of(nested());
-  inline_calls(*graph);
-  std::vector<std::string> paths;
-  for (torch::jit::Node* node :
-       nodes_of_kind(graph->block(), c10::Symbol::fromQualString("aten::relu"))) {
-    paths.push_back(scope_path(node));
-  }
-  EXPECT_THAT(paths, ElementsAre("left.deep", "left.deep", "right.deep", "right.deep"));
-  paths.clear();
-  for (torch::jit::Node* node :
-       nodes_of_kind(graph->block(), c10::Symbol::fromQualString("aten::mul"))) {
-    paths.push_back(scope_path(node));
-  }
-  EXPECT_THAT(paths, ElementsAre("left", "right"));
-}
-
 TEST(InlineCalls, ComputeTheSame) { expect_same_when_flat(nested(), "3"); }
 
 TEST(InlineCalls, InBranchesAndLoopsAreInlinedToo) {
