@@ -349,7 +349,7 @@ TEST_F(Planning, LimitsAndPinsHold) {
            {{"--search", "magic"}, "exact"},
            {{"--max-latency", "fast"}, "--max-latency"},
            {{"--first", "nobody"}, "no device"},
-           {{"--also", "price"}, "energy, memory or loss"},
+           {{"--also", "price"}, "energy, memory, loss"},
            {{"--also", "memory", "--prefer", "energy"}, "what --also names"},
            {{"--also", "energy"}, "device local-0"},
            {{"--codec", "auto"}, "plan chooses itself"},
