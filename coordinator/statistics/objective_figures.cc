@@ -94,22 +94,20 @@ Expected<> choose_objectives(results::RunRecord& run, const std::vector<std::str
   if (objectives.size() < 2) {
     return fail(ErrorCode::kInvalidArgument, "a front needs two objectives or more");
   }
-  for (const std::string& name : names) {
-    if (std::ranges::find(run.objectives, name, &results::ObjectiveRecord::name) !=
+  for (const planning::Objective* const row : objectives) {
+    if (std::ranges::find(run.objectives, row->name, &results::ObjectiveRecord::name) !=
         run.objectives.end()) {
       continue;
     }
     std::vector<std::string> known;
     for (const results::ObjectiveRecord& one : run.objectives) known.push_back(one.name);
-    const planning::Objective& row =
-        *objectives[static_cast<std::size_t>(std::ranges::find(names, name) - names.begin())];
     const std::string remedy =
-        row.needs
-            ? fmt::format(" (say \"{}\" next to each device in the inventory)", row.needs->example)
+        row->needs
+            ? fmt::format(" (say \"{}\" next to each device in the inventory)", row->needs->example)
             : std::string();
     return fail(ErrorCode::kInvalidArgument,
-                "no plan of run {} has a figure of objective \"{}\"{}; it has {}", run.id, name,
-                remedy, known.empty() ? "none yet" : join(known));
+                "no plan of run {} has a figure of objective \"{}\"{}; it has {}", run.id,
+                row->name, remedy, known.empty() ? "none yet" : join(known));
   }
   run.axes = names;
   if (is_usual(names)) {

@@ -6,9 +6,9 @@
 namespace pareto::planning {
 
 HopView hop_view(const CostInputs& inputs, const LinkCosts& link, int codec, int position) {
-  const double bytes = static_cast<double>(inputs.boundary(position)) *
-                       codec_figures(link, codec, position).bytes_factor;
-  return {std::llround(bytes), codec_figures(link, codec, position).loss};
+  const CodecFigures& figures = codec_figures(link, codec, position);
+  const double bytes = static_cast<double>(inputs.boundary(position)) * figures.bytes_factor;
+  return {std::llround(bytes), figures.loss};
 }
 
 std::int64_t hop_value(const Objective& objective, const HopView& hop) {

@@ -149,9 +149,11 @@ class LabelGrid {
       const std::int64_t busy = before.busy[at(begin)] + after.busy[at(end)];
       Values values{};
       for (std::size_t i = 0; i < also_.size(); ++i) {
-        values[i] = stage_value(*also_[i], inputs_.devices[at(kind.devices.front())],
-                                tables_.positions[at(begin)], tables_.positions[at(end)],
-                                Nanoseconds(time));
+        const auto of_stage = also_[i]->searched->of_stage;
+        // The rate is the kind's: it is not looked up again for each of N² stages.
+        const StageRate& rate = kind.rates[i];
+        values[i] = of_stage != nullptr ? of_stage({memory_of(kind, begin, end)})
+                                        : rate.fixed + rate.per_nanosecond * time;
       }
       for (Label<D> label : arrived[at(begin)]) {
         label.costs[0] += time;
@@ -172,6 +174,11 @@ class LabelGrid {
     for (int begin = end - 1; begin >= 0; --begin) {
       if (!tables_.is_all(begin, end)) run_stage(begin);
     }
+  }
+
+  std::int64_t memory_of(const Kind& kind, int begin, int end) const {
+    return stage_memory_bytes(inputs_.devices[at(kind.devices.front())],
+                              tables_.positions[at(begin)], tables_.positions[at(end)]);
   }
 
   void leave(const Label<D>& label, std::size_t usage, const Kind& kind, int exit, int end) {
