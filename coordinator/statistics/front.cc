@@ -138,10 +138,13 @@ FigureError error_of_belief(double deviation, const RoundNoise& noise, std::size
 
 }  // namespace
 
-planning::Measurement measurement_of(const results::TrialRecord& trial) {
+planning::Measurement measurement_of(const results::TrialRecord& trial,
+                                     const FiguresByDevice& figures) {
   std::vector<planning::StageMeasurement> stages;
   for (const results::StageFigures& stage : trial.stages) {
-    stages.push_back({stage.compute_p50_ms, stage.peak_memory_bytes});
+    const auto known = figures.find(stage.device);
+    stages.push_back({stage.compute_p50_ms, stage.peak_memory_bytes,
+                      known == figures.end() ? planning::DeviceFigures{} : known->second});
   }
   std::vector<double> wire_bytes;
   for (const results::LinkFigures& link : trial.links) {
@@ -223,12 +226,14 @@ void settle_by_beliefs(std::vector<results::TrialRecord>& trials, std::span<cons
   mark_on_front(trials);
 }
 
-void mark_on_front(std::vector<results::TrialRecord>& trials) {
+void mark_on_front(std::vector<results::TrialRecord>& trials,
+                   const std::vector<const planning::Objective*>& objectives,
+                   const FiguresByDevice& figures) {
   for (results::TrialRecord& trial : trials) trial.on_front = false;
   for (const std::vector<std::size_t>& group : measured_groups(trials)) {
     std::vector<planning::Measurement> points;
-    for (const std::size_t i : group) points.push_back(measurement_of(trials[i]));
-    for (const std::size_t i : planning::pareto_front(points, planning::latency_and_throughput())) {
+    for (const std::size_t i : group) points.push_back(measurement_of(trials[i], figures));
+    for (const std::size_t i : planning::pareto_front(points, objectives)) {
       trials[group[i]].on_front = true;
     }
   }

@@ -10,7 +10,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "coordinator/results/record.h"
@@ -19,8 +21,12 @@
 
 namespace pareto::statistics {
 
-/// Returns the figures of a trial that are shown, without what the inventory says of its devices.
-planning::Measurement measurement_of(const results::TrialRecord& trial);
+/// Figures that the inventory says of devices, by their names.
+using FiguresByDevice = std::map<std::string, planning::DeviceFigures>;
+
+/// Returns the figures shown for a trial, with those of its devices that are known.
+planning::Measurement measurement_of(const results::TrialRecord& trial,
+                                     const FiguresByDevice& figures = {});
 
 /// Returns whether a trial has its figures.
 bool is_measured(const results::TrialRecord& trial);
@@ -51,7 +57,10 @@ struct Belief {
 void settle_by_beliefs(std::vector<results::TrialRecord>& trials, std::span<const Belief> beliefs);
 
 /// Sets on_front: of measured trials of each batch and condition, those that no other beats by the
-/// figures that are shown.
-void mark_on_front(std::vector<results::TrialRecord>& trials);
+/// figures that are shown of these objectives.
+void mark_on_front(
+    std::vector<results::TrialRecord>& trials,
+    const std::vector<const planning::Objective*>& objectives = planning::latency_and_throughput(),
+    const FiguresByDevice& figures = {});
 
 }  // namespace pareto::statistics

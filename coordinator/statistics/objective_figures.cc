@@ -4,29 +4,15 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <utility>
 
-#include "coordinator/statistics/front.h"
 #include "core/base/text.h"
 
 namespace pareto::statistics {
 namespace {
 
-using Figures = std::map<std::string, planning::DeviceFigures>;
-
 nlohmann::json options_of(const results::RunRecord& run) {
   auto options = nlohmann::json::parse(run.options_json, nullptr, /*allow_exceptions=*/false);
   return options.is_object() ? options : nlohmann::json::object();
-}
-
-/// Returns the trial's measurement with what the inventory says of its devices.
-planning::Measurement with_figures(const results::TrialRecord& trial, const Figures& figures) {
-  planning::Measurement measurement = measurement_of(trial);
-  for (std::size_t i = 0; i < trial.stages.size(); ++i) {
-    const auto known = figures.find(trial.stages[i].device);
-    if (known != figures.end()) measurement.stages[i].figures = known->second;
-  }
-  return measurement;
 }
 
 bool is_usual(const std::vector<std::string>& names) {
@@ -36,9 +22,9 @@ bool is_usual(const std::vector<std::string>& names) {
 
 }  // namespace
 
-Figures device_figures(const results::RunRecord& run) {
+FiguresByDevice device_figures(const results::RunRecord& run) {
   const nlohmann::json options = options_of(run);
-  Figures figures;
+  FiguresByDevice figures;
   const auto read = [](const nlohmann::json& value, std::int64_t& into) {
     if (value.is_number() && value.get<double>() >= 0) into = value.get<std::int64_t>();
   };
@@ -57,12 +43,12 @@ Figures device_figures(const results::RunRecord& run) {
 }
 
 void fill_objectives(results::RunRecord& run) {
-  const Figures figures = device_figures(run);
+  const FiguresByDevice figures = device_figures(run);
   std::set<std::string_view> known;
   for (results::TrialRecord& trial : run.trials) {
     trial.objectives.clear();
     if (!is_measured(trial)) continue;
-    const planning::Measurement measurement = with_figures(trial, figures);
+    const planning::Measurement measurement = measurement_of(trial, figures);
     for (const planning::Objective& objective : planning::builtin_objectives()) {
       const double value = objective.read(measurement);
       if (!std::isfinite(value)) continue;
@@ -110,24 +96,9 @@ Expected<> choose_objectives(results::RunRecord& run, const std::vector<std::str
                 row->name, remedy, known.empty() ? "none yet" : join(known));
   }
   run.axes = names;
-  if (is_usual(names)) {
-    mark_on_front(run.trials);
-    return {};
-  }
-  const Figures figures = device_figures(run);
-  std::map<std::pair<std::int64_t, std::string>, std::vector<results::TrialRecord*>> groups;
-  for (results::TrialRecord& trial : run.trials) {
-    trial.on_front = false;
-    trial.p_front = results::kUnsettled;
-    if (is_measured(trial)) groups[{trial.batch, trial.condition}].push_back(&trial);
-  }
-  for (const auto& [key, group] : groups) {
-    std::vector<planning::Measurement> points;
-    for (const results::TrialRecord* trial : group) points.push_back(with_figures(*trial, figures));
-    for (const std::size_t i : planning::pareto_front(points, objectives)) {
-      group[i]->on_front = true;
-    }
-  }
+  mark_on_front(run.trials, objectives, device_figures(run));
+  if (is_usual(names)) return {};
+  for (results::TrialRecord& trial : run.trials) trial.p_front = results::kUnsettled;
   return {};
 }
 

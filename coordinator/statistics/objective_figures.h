@@ -1,18 +1,17 @@
 // What every objective says of the trials of a run, and the front by those that somebody chooses.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
 #include "coordinator/results/record.h"
+#include "coordinator/statistics/front.h"
 #include "core/base/error.h"
-#include "partitioner/planning/objective/objective.h"
 
 namespace pareto::statistics {
 
 /// Returns what the inventory said of each device when the run began, by the device's name.
-std::map<std::string, planning::DeviceFigures> device_figures(const results::RunRecord& run);
+FiguresByDevice device_figures(const results::RunRecord& run);
 
 /// Sets RunRecord::objectives, and those of each measured trial. If the run's sweep named
 /// --objectives, chooses them.
