@@ -1,5 +1,5 @@
-// Whole numbers of JSON documents. The library converts any number to any type: of 8e51, or of 1.5,
-// it makes an integer that nobody wrote, or one that is undefined.
+// Whole numbers of JSON documents. The JSON library converts any number to any type: from 8e51, or
+// from 1.5, it makes an integer that nobody wrote.
 #pragma once
 
 #include <cmath>
@@ -10,8 +10,8 @@
 
 namespace pareto {
 
-/// Returns a whole number. Throws nlohmann::json::type_error if the value is none, or one that T does
-/// not hold.
+/// Returns the whole number in `value`. Throws nlohmann::json::type_error if it is not a whole
+/// number, or does not fit into T.
 template <typename T>
 T json_integer(const nlohmann::json& value) {
   if (value.is_number_unsigned()) {
@@ -21,7 +21,7 @@ T json_integer(const nlohmann::json& value) {
     const auto number = value.get<std::int64_t>();
     if (std::in_range<T>(number)) return static_cast<T>(number);
   } else if (value.is_number_float()) {
-    // 1e9 is a whole number too. No double between these bounds is outside of 64 bits.
+    // 1e9 is a whole number too. Doubles between these bounds fit into 64 bits.
     constexpr double kBeyond = 9.2e18;
     const auto number = value.get<double>();
     if (number > -kBeyond && number < kBeyond && number == std::trunc(number)) {
@@ -33,7 +33,7 @@ T json_integer(const nlohmann::json& value) {
       302, std::string("type must be a whole number within its range"), &value);
 }
 
-/// Returns the number under a key of an object; `otherwise` if there is none.
+/// Returns the whole number at `key` of an object, or `otherwise` if the object has no such key.
 template <typename T>
 T json_integer(const nlohmann::json& object, const char* key, T otherwise) {
   const auto found = object.find(key);

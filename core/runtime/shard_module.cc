@@ -17,7 +17,8 @@
 namespace pareto::runtime {
 namespace {
 
-/// Weights are lent, and equal ones are one memory: what a run writes are copies, so that the next one begins as this did.
+/// Lets each run begin with the same weights. Weights are borrowed, and equal ones share their
+/// memory, so a run must write to copies.
 void keep_weights(torch::jit::Module& module) {
   const auto graph = module.get_method("run").graph();
   const auto copying = static_cast<std::int64_t>(copy_written_weights(*graph));
@@ -45,7 +46,8 @@ Expected<torch::jit::Module> load_archive(const plan::Shard& shard, c10::Device 
     module.eval();
     map_devices(module, device);
     insert_stop_checks_into_calls(module);
-    // An archive spells constant lists as code; folded again they cost nothing at run time and are no operators.
+    // An archive spells constant lists as code. Folded again, they cost nothing at run time and do
+    // not count as operators.
     auto graph = method->graph();
     torch::jit::ConstantPropagation(graph);
     keep_weights(module);
@@ -58,7 +60,7 @@ Expected<torch::jit::Module> load_archive(const plan::Shard& shard, c10::Device 
 
 Expected<Tensor> fetch(const plan::WeightRef& weight, const WeightSource& weights) {
   PARETO_ASSIGN(Tensor tensor, with_context(weights(weight.digest), "weight {}", weight.name));
-  // A store knows bytes; dtype and shape are the manifest's.
+  // A store knows only bytes; dtype and shape come from the manifest.
   if (tensor.size_bytes() != weight.size_bytes()) {
     return fail(ErrorCode::kCorrupt, "weight {}: {} bytes, not the {} of {} {}", weight.name,
                 tensor.size_bytes(), weight.size_bytes(), pareto::to_string(weight.dtype),
@@ -67,7 +69,7 @@ Expected<Tensor> fetch(const plan::WeightRef& weight, const WeightSource& weight
   return Tensor::borrow(weight.dtype, weight.shape, tensor.bytes().data(), tensor.owner());
 }
 
-/// Every tensor of an archive is a weight that its manifest names.
+/// Fails if the archive has a tensor that is no weight of the manifest.
 Expected<> check_all_named(const torch::jit::Module& module, const plan::Shard& shard) {
   std::unordered_set<std::string_view> named;
   for (const plan::WeightRef& weight : shard.weights) named.insert(weight.name);

@@ -1,4 +1,5 @@
-// Archive + weights -> a module in eval mode. Sees LibTorch: for core/runtime sources only.
+// Loads a shard's archive and weights as a module in eval mode. It includes LibTorch: include it
+// only in sources of core/runtime.
 #pragma once
 
 #include <torch/script.h>
@@ -9,9 +10,10 @@
 
 namespace pareto::runtime {
 
-/// Loads the archive and fills its attributes; weights share the source's memory on the CPU and are copied to other devices. Those that
-/// the graph writes in place every run copies as it begins, in operators that "prologue" counts.
-/// Fails: kCorrupt (no archive of a shard; a weight of another shape), kNotFound. Catches what LibTorch throws.
+/// Loads the archive and fills in its weights. On the CPU, weights share the memory of their
+/// source; other devices get copies. Each run begins by copying the weights that the graph writes
+/// in place; "prologue" counts these operators. Catches what LibTorch throws.
+/// Fails: kCorrupt (not a shard's archive; a weight of another shape), kNotFound (a weight).
 Expected<torch::jit::Module> load_module(const plan::Shard& shard, const WeightSource& weights,
                                          c10::Device device);
 

@@ -18,7 +18,7 @@
 namespace pareto::runtime {
 namespace {
 
-/// For the time of one call into LibTorch.
+/// Thread count, warnings, inference mode and stop flag during one call into LibTorch.
 class CallScope {
  public:
   CallScope(int threads, const std::atomic<bool>* stop) : quiet_(&drop_), stop_(stop) {
@@ -51,7 +51,7 @@ Expected<c10::Device> parse_device(const std::string& name) {
   });
 }
 
-/// Hands an engine's early results on as values.
+/// Converts an engine's early results to values and passes them on.
 struct EarlyValues final : EarlyResults {
   EarlyValues(const ShardBoundary& b, EarlyOutputs& e) : boundary(b), early(e) {}
 
@@ -164,7 +164,7 @@ Expected<std::unique_ptr<ShardRunner>> ShardRunner::load(const plan::Shard& shar
     return fail(ErrorCode::kInvalidArgument, "max_error {}: above 0 and at most 1 (100 %)",
                 options.max_error);
   }
-  // The profiling executor would record and re-optimise at the second run, with nothing to gain here.
+  // The profiling executor would record and re-optimise at the second run, and gains nothing here.
   torch::jit::getProfilingMode() = false;
   PARETO_ASSIGN(const c10::Device device, parse_device(options.device));
   const CallScope scope(options.threads, options.stop.get());

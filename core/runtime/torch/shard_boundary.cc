@@ -13,7 +13,8 @@
 namespace pareto::runtime {
 namespace {
 
-/// A tensor must have the dtype and rank that the model was examined with; its sizes are the graph's affair.
+/// Fails unless a tensor has the dtype and rank that the model was examined with. The graph itself
+/// checks its sizes.
 Expected<> check(const plan::BoundaryValue& expected, const Value& value) {
   const Tensor* tensor = value.get_if<Tensor>();
   if (tensor == nullptr || expected.spec.kind != ValueSpec::Kind::kTensor) return {};
@@ -42,7 +43,7 @@ ShardBoundary::ShardBoundary(const torch::jit::Module& module, const plan::Shard
     : inputs_(shard.inputs), outputs_(shard.outputs), device_(device) {
   const auto graph = module.get_method("run").graph();
   const torch::jit::AliasDb aliases(graph);
-  // What is written may lie in a container.
+  // A container may hold a tensor that is written.
   const bool writes = writes_anything(graph->block());
   for (const auto* input : graph->inputs().slice(1)) {
     types_.push_back(input->type());
@@ -56,7 +57,7 @@ Expected<c10::IValue> ShardBoundary::to_argument(const Value& value, std::size_t
   try {
     return map_tensors(to_ivalue(value, types_[index]), [&](const at::Tensor& tensor) {
       const at::Tensor here = tensor.to(device_);
-      // Bytes of a message are shared and immutable.
+      // A message's bytes are shared and must not change.
       return written_[index] && here.is_same(tensor) ? here.clone() : here;
     });
   } catch (const std::exception& error) {

@@ -1,4 +1,5 @@
-// What enters and leaves a shard, between our values and LibTorch's. Sees LibTorch: for core/runtime sources only.
+// Converts what enters and leaves a shard between our values and LibTorch's. It includes LibTorch:
+// include it only in sources of core/runtime.
 #pragma once
 
 #include <torch/script.h>
@@ -10,20 +11,25 @@
 
 namespace pareto::runtime {
 
-/// Threads: const members from any one at a time. May throw c10::Error where not said otherwise.
+/// The inputs and outputs of a shard's "run", and the device they are on.
+///
+/// Threads: any one at a time for const members. Members throw c10::Error unless they say
+/// otherwise.
 class ShardBoundary {
  public:
-  /// module: its "run" takes what shard.inputs lists.
+  /// Needs a `module` whose "run" takes what shard.inputs lists.
   ShardBoundary(const torch::jit::Module& module, const plan::Shard& shard, c10::Device device);
 
-  /// Values as arguments of "run", on the device. They share bytes with `values`, unless the graph writes to its arguments. Fails:
-  /// kInvalidArgument (number, type, dtype or rank). Throws nothing.
+  /// Returns values as arguments of "run", on the device. They share bytes with `values` unless the
+  /// graph writes to its arguments. Throws nothing.
+  /// Fails: kInvalidArgument (number, type, dtype or rank).
   Expected<std::vector<c10::IValue>> to_arguments(const std::vector<Value>& values) const;
-  /// Seeded values of the inputs' specs at a batch.
+  /// Returns random values for the inputs at a batch; equal seeds give equal values.
   Expected<std::vector<Value>> example_values(std::int64_t batch, std::uint64_t seed) const;
-  /// Results of "run" as values in main memory, in the dtypes of the manifest: what was computed in bf16 is cast back.
+  /// Returns the results of "run" as values in main memory, in the manifest's dtypes. Results that
+  /// were computed in bf16 are cast back.
   Expected<std::vector<Value>> to_values(const std::vector<c10::IValue>& results) const;
-  /// One of them.
+  /// Returns one result, output `index`, in the same way.
   Expected<Value> to_value(std::size_t index, const c10::IValue& result) const;
 
  private:
@@ -32,7 +38,7 @@ class ShardBoundary {
   std::vector<plan::BoundaryValue> inputs_;
   std::vector<plan::BoundaryValue> outputs_;
   std::vector<c10::TypePtr> types_;
-  std::vector<bool> written_;  ///< by input: it must be a copy
+  std::vector<bool> written_;  ///< true if input i must be a copy, because "run" writes to it
   c10::Device device_;
 };
 
