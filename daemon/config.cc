@@ -35,11 +35,11 @@ constexpr const char* kExamples =
     "  2  wrong flags or configuration\n"
     "  3  the environment refuses (port in use, no permission)";
 
-/// The text under a key of the file, in the form that the setting reads.
+/// Returns the text at a key of the file, in the form that the setting reads.
 void read_key(ConfigSection& root, const Setting& setting, DaemonConfig& config) {
   std::string text;
   if (setting.key == "data") {
-    // In the file a mapping: it reads better, and each address has a line of its own.
+    // In the file this is a mapping: it reads better, and each address has a line of its own.
     auto section = root.section("data");
     if (!section) return;
     std::vector<std::string> parts;
@@ -111,7 +111,7 @@ Expected<CommandLine> parse_command_line(int argc, const char* const* argv) {
     const Setting& setting = settings()[i];
     auto* option = app.add_option(flag_of(setting), given[i], setting.help);
     option->type_name(setting.value_name)->type_size(1)->expected(1);
-    // Else "[::1]" is taken for a list, and loses its brackets.
+    // Without it, "[::1]" would be read as a list, and lose its brackets.
     option->allow_extra_args(false);
     option->multi_option_policy(setting.key == "data" ? CLI::MultiOptionPolicy::TakeAll
                                                       : CLI::MultiOptionPolicy::TakeLast);

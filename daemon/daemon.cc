@@ -20,7 +20,7 @@
 namespace pareto::daemon {
 namespace {
 
-// What a shard that was told to stop is given, however short a request may be.
+// Time to stop for a shard that was told to, however short a request may be.
 constexpr std::chrono::seconds kLeastGrace{1};
 
 std::string host_name() {
@@ -29,7 +29,7 @@ std::string host_name() {
   return name;
 }
 
-/// "": neither XDG_STATE_HOME nor HOME is set.
+/// Returns the state folder; "" if neither XDG_STATE_HOME nor HOME is set.
 std::filesystem::path default_state_dir() {
   const char* state = std::getenv("XDG_STATE_HOME");
   if (state != nullptr && state[0] == '/')
@@ -43,7 +43,7 @@ std::filesystem::path default_state_dir() {
 
 bool imitates(const DaemonConfig& config) { return config.speed > 0 || !config.steady.empty(); }
 
-/// Returns `real`, or what makes shards run as on the device that the configuration names.
+/// Returns `real`, or a factory of runners that imitate the device that the configuration names.
 Expected<runtime::RunnerFactory> runners_for(const DaemonConfig& config,
                                              runtime::RunnerFactory real) {
   if (!imitates(config)) return real;
@@ -56,7 +56,7 @@ Expected<runtime::RunnerFactory> runners_for(const DaemonConfig& config,
   return imitate(std::make_shared<ImitatedDevice>(config.speed, std::move(paces)), std::move(real));
 }
 
-/// Returns the machine with its name for those who keep what this device takes.
+/// Adds to a machine's description what it imitates.
 Machine described(Machine machine, const DaemonConfig& config) {
   if (config.speed > 0) machine.cpu += fmt::format(", as if {} of a core", config.speed);
   if (!config.steady.empty()) machine.cpu += ", steady by " + config.steady;
@@ -190,7 +190,7 @@ Daemon::Reloaded Daemon::reload(const DaemonConfig& config) {
                                             setting.key, before, now));
       continue;
     }
-    // Its own text, so it reads back.
+    // The text comes from the configuration itself, so it can be read.
     static_cast<void>(setting.set(config_, now));
     changes.in_use.push_back(
         fmt::format("{} is \"{}\" now (was \"{}\")", setting.key, now, before));
@@ -206,7 +206,7 @@ Daemon::Reloaded Daemon::reload(const DaemonConfig& config) {
 void Daemon::drain() {
   const TimePoint deadline = *deadline_after(config_.drain_timeout);
   announcement_.reset();
-  // This comes first: those who lose patience with the rest end this process as it is.
+  // This comes first: if the rest takes too long, a signal ends the process.
   network_->close();
   control_->announce_stop();
   const std::size_t cut_off = stages_->drain(deadline);

@@ -1,6 +1,7 @@
-// The composition root: everything a daemon is made of, in the order it is made, ended in reverse.
+// Composition root of a daemon: makes all its parts in order, and ends them in reverse.
 //
-//   TensorStore ──▶ ShardCache ──▶ StageHost (links) ──▶ ControlServer (calls), MetricsServer (scrapes) ──▶ Announcement
+//   TensorStore ──▶ ShardCache ──▶ StageHost (links)
+//      ──▶ ControlServer (calls), MetricsServer (scrapes) ──▶ Announcement
 #pragma once
 
 #include <memory>
@@ -23,7 +24,7 @@
 
 namespace pareto::daemon {
 
-/// What the outside world gives; tests give their own.
+/// Parts that come from outside; tests give their own.
 struct DaemonParts {
   runtime::RunnerFactory runners = runtime::ShardRunner::load;
   MemoryProbe memory = read_memory;
@@ -31,35 +32,39 @@ struct DaemonParts {
   std::vector<std::string> engines;
   NetworkLease::Change network = kernel_change();
   std::vector<std::shared_ptr<transport::Transport>> transports;
-  /// Called from a thread of its own for work that takes too long and can't be stopped.
+  /// Called for work that takes too long and cannot be stopped, from a thread of its own.
   WorkWatch::OnStuck on_stuck;
 };
-/// LibTorch, this machine, every transport of this build.
+/// Returns LibTorch, this machine, and every transport of this build.
 DaemonParts builtin_parts();
 
-/// Serves from start() until it ends.
+/// A daemon that serves from start() until it ends.
 ///
 /// Threads: one owner.
 class Daemon {
  public:
-  /// Fails: kPermission (port in use, state folder not ours), kInvalidArgument, kNotFound, kExhausted.
+  /// Starts serving.
+  /// Fails: kPermission (port in use, state folder not ours), kInvalidArgument, kNotFound,
+  /// kExhausted.
   static Expected<std::unique_ptr<Daemon>> start(const DaemonConfig& config, DaemonParts parts);
 
-  /// One line of JSON, without its end: {"control":"127.0.0.1:40123","data":{"tcp":"…"},"pid":…}, with "metrics" where they are served.
-  /// Unspecified hosts are named 127.0.0.1, so that whoever started this daemon can connect.
+  /// Returns one line of JSON, without its end:
+  /// {"control":"127.0.0.1:40123","data":{"tcp":"…"},"pid":…}, and "metrics" if they are served. An
+  /// unspecified host becomes 127.0.0.1, so that the program that started this daemon can connect.
   std::string ready_line() const;
-  /// A line for people: where it serves, and how many stages are open now.
+  /// Returns a line for people: the addresses served, and how many stages are open now.
   std::string status() const;
-  /// Whether the control address answers a call of its own. Fails: as ControlServer::check_answers.
+  /// Checks that the control address answers a call from this process. Fails: as
+  /// ControlServer::check_answers.
   Expected<> check_answers(Nanoseconds patience) const { return control_->check_answers(patience); }
   const DaemonConfig& config() const { return config_; }
 
-  /// A sentence per setting that changed.
+  /// Changed settings, each as a sentence.
   struct Reloaded {
     std::vector<std::string> in_use;
-    std::vector<std::string> waiting;  ///< for a restart
+    std::vector<std::string> waiting;  ///< those that need a restart
   };
-  /// Applies what can be changed while it runs, and reads a renewed certificate.
+  /// Applies the settings that can change while the daemon runs, and reads a renewed certificate.
   Reloaded reload(const DaemonConfig& config);
 
   /// Finishes what is in flight, within the configured time, and stops serving.
@@ -70,20 +75,20 @@ class Daemon {
   Expected<> open_store();
   Expected<> serve_metrics(const std::string& name, const runtime::RuntimeInfo& runtime,
                            const MemoryProbe& memory);
-  /// Or takes back what was announced.
+  /// Announces the daemon on the network, or takes the announcement back.
   void announce();
 
   DaemonConfig config_;
   std::string name_;
-  std::optional<TemporaryFolder> temporary_state_;  ///< where neither a folder nor a home is known
+  std::optional<TemporaryFolder> temporary_state_;  ///< if neither a folder nor a home is known
   std::unique_ptr<TensorStore> store_;
   std::shared_ptr<WorkWatch> watch_;
   std::unique_ptr<ShardCache> shards_;
   std::unique_ptr<StageHost> stages_;
   std::unique_ptr<NetworkLease> network_;
   std::unique_ptr<ControlServer> control_;
-  std::unique_ptr<metrics::MetricsServer> metrics_;  ///< null: not asked for
-  std::unique_ptr<Announcement> announcement_;       ///< null: nobody is told
+  std::unique_ptr<metrics::MetricsServer> metrics_;  ///< null if not configured
+  std::unique_ptr<Announcement> announcement_;       ///< null if discovery is off
 };
 
 }  // namespace pareto::daemon

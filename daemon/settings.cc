@@ -82,7 +82,7 @@ Expected<> set_data(DaemonConfig& config, const std::string& text) {
   return {};
 }
 
-/// "0", "0,2", "0-3,6"
+/// Parses a list of cores: "0", "0,2", "0-3,6".
 Expected<std::vector<int>> parse_cores(const std::string& text) {
   std::vector<int> cores;
   for (const std::string& part : split_list(text)) {
@@ -134,7 +134,7 @@ Expected<> set_bytes(DaemonConfig& config, const std::string& text) {
   PARETO_ASSIGN(config.*Member, parse_bytes(text));
   return {};
 }
-/// Longer ones would count as for ever.
+/// Longest time that can be set; a longer one would count as for ever.
 constexpr std::chrono::hours kLongestTimeout{24 * 365};
 template <auto Member>
 Expected<> set_timeout(DaemonConfig& config, const std::string& text) {

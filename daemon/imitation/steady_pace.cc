@@ -15,13 +15,13 @@
 namespace pareto::daemon {
 namespace {
 
-/// Coordinators choose the models.
+/// Bounds of the file. Coordinators choose the models, so the bounds protect the daemon from them.
 constexpr std::size_t kMostOperators = 100'000;
 constexpr std::uint64_t kMostBytes = 64 << 20;
-/// Of one operator, and of a run.
+/// Longest time of one operator, and of a run.
 constexpr std::chrono::minutes kLongest{1};
 
-/// That nobody else has who asks like this, until it is closed.
+/// Opens a file and locks it until it is closed. Waits while another process has it locked.
 Expected<FileDescriptor> open_locked(const std::filesystem::path& path) {
   FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
   if (!file) return tl::unexpected(error_from_errno(errno, "opening it"));
@@ -31,7 +31,7 @@ Expected<FileDescriptor> open_locked(const std::filesystem::path& path) {
   return file;
 }
 
-/// All of it or, where there is no room, nothing.
+/// Appends all of the text. If there is no room for it, the file keeps its old size.
 Expected<> append(const FileDescriptor& file, std::uint64_t size, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(file.get(), text.data(), text.size());
@@ -46,7 +46,7 @@ Expected<> append(const FileDescriptor& file, std::uint64_t size, std::string_vi
   return {};
 }
 
-/// `text`: whole lines.
+/// Reads the times from `text`, which consists of whole lines.
 Expected<> read_times(std::string_view text, std::map<std::string, Nanoseconds>& times) {
   for (std::size_t number = 1; !text.empty(); ++number) {
     const std::string_view line = text.substr(0, text.find('\n'));
@@ -125,7 +125,7 @@ Expected<> OperatorPaces::exchange(const std::vector<runtime::OperatorTime>& ope
   const std::lock_guard lock(mutex_);
   PARETO_ASSIGN(const FileDescriptor file, open_locked(file_));
   PARETO_ASSIGN(std::string text, read_file(file_, kMostBytes));
-  // A line without its end was not written whole.
+  // A line without a newline at its end was not written whole.
   const std::size_t whole_lines = text.rfind('\n') + 1;
   if (whole_lines < text.size()) {
     text.resize(whole_lines);
@@ -137,7 +137,7 @@ Expected<> OperatorPaces::exchange(const std::vector<runtime::OperatorTime>& ope
   std::string added;
   if (text.empty()) {
     added = std::string(kFirstLine) + "\n";
-    // Somebody removed it.
+    // Somebody removed the file, or emptied it.
     for (const auto& [what, time] : first_) added += line_of(time, what);
   }
   std::map<std::string, Nanoseconds> fresh;

@@ -1,11 +1,13 @@
-// How long a shard takes on an imitated device that is always equally fast, whatever disturbs the machine that imitates it.
+// Times that a shard takes on an imitated device. They stay the same, whatever disturbs the machine
+// that imitates it.
 //
-//   operators, timed by the plain engine, each the first time that one of its kind and shapes is seen ──▶ a file
-//   a shard's operators ──sum of what the file says, of all and up to each output──▶ SteadyPace
+//   operators, timed by the plain engine when their kind and shapes are first seen ──▶ a file
+//   a shard's operators ──sum of their times in the file──▶ SteadyPace
 //
-// On a machine that others use, the same shard takes a fifth longer in one minute than in the next: its own runs do not say what it would
-// take if nothing disturbed them. Sums of operators that were timed once are what they are for good, and every shard of a model has the
-// same of them. The file may as well come from another machine: then this one replays what that one took.
+// On a machine that others use, a shard may take a fifth longer in one minute than in the next. Its
+// own runs do not say what it takes on an undisturbed machine. An operator is timed once, and that
+// time is kept for good. All shards of a model have the same operators, so their sums agree. The
+// file may come from another machine; this one then replays that machine's times.
 #pragma once
 
 #include <cstddef>
@@ -24,18 +26,19 @@
 
 namespace pareto::daemon {
 
-/// Of one loaded shard. Where what there is to compute depends on more than the size of its inputs (a loop until something converges), that
-/// is no imitation.
+/// Times of one loaded shard. They depend only on the size of its inputs. A shard whose work
+/// depends on more, such as a loop until something converges, is imitated badly.
 ///
 /// Threads: any.
 class SteadyPace {
  public:
-  /// Of a run with inputs of so many bytes, on a device as fast as the plain engine where its operators were timed.
+  /// Sums the times of a profile, made with inputs of `input_bytes`. The device is as fast as the
+  /// plain engine was when its operators were timed.
   SteadyPace(const runtime::ShardProfile& profile, std::uint64_t input_bytes);
 
-  /// Of a run with inputs of so many bytes: in proportion, a minute at most.
+  /// Returns the time of a run with inputs of that size: in proportion to it, and at most a minute.
   Nanoseconds whole(std::uint64_t input_bytes) const;
-  /// The same until it has made that output: what the operators take up to the one that makes it.
+  /// Returns the time until a run has computed `output`: the operators up to the one that makes it.
   Nanoseconds until(std::size_t output, std::uint64_t input_bytes) const;
 
  private:
@@ -46,29 +49,32 @@ class SteadyPace {
   std::uint64_t input_bytes_;
 };
 
-/// Of all operators that were ever seen, in a file (netem/FORMAT.md) that others may use at the same time: each locks it while it reads and
-/// adds lines, which takes milliseconds.
+/// Times of all operators ever seen, in a file (netem/FORMAT.md). Several processes may use the
+/// file at a time. Each locks it while it reads and adds lines, for milliseconds.
 ///
 /// Threads: any.
 class OperatorPaces {
  public:
   static constexpr const char* kFirstLine = "pareto-edge operator times 1";
 
-  /// Makes the file where there is none. Fails: kCorrupt (naming the line), kPermission, kNotFound (no folder), kExhausted (no room).
+  /// Opens the file, or makes it. Fails: kCorrupt (with the line), kPermission, kNotFound (no
+  /// folder), kExhausted (no room).
   static Expected<std::unique_ptr<OperatorPaces>> open(std::filesystem::path file);
 
+  /// Returns whether all these operators have a time.
   bool know(const std::vector<runtime::OperatorTime>& operators) const;
-  /// Gives each the time that one like it had first, and segments the sums; adds those that are new to the file. Fails: as open().
+  /// Gives each operator its first measured time, and each segment their sum. Operators that are
+  /// new are added to the file. Fails: as open().
   Expected<> settle(runtime::ShardProfile& profile);
 
  private:
   explicit OperatorPaces(std::filesystem::path file) : file_(std::move(file)) {}
-  /// What others have added, and then what is new of these.
+  /// Reads what others have added to the file, then adds those of `operators` that are new.
   Expected<> exchange(const std::vector<runtime::OperatorTime>& operators);
 
   const std::filesystem::path file_;
   mutable std::mutex mutex_;
-  std::map<std::string, Nanoseconds> first_;  ///< by OperatorTime::what
+  std::map<std::string, Nanoseconds> first_;  ///< first time, by OperatorTime::what
 };
 
 }  // namespace pareto::daemon

@@ -1,4 +1,4 @@
-// Which outputs of a shard travel ahead of the others, while it still runs.
+// Chooses outputs of a shard that are sent ahead of the others, while the shard still runs.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,22 @@
 
 namespace pareto::daemon {
 
-/// An output that was ready well before the end of the last request (wire::kWorthAPart) is sent ahead in the next one. Where others wait to be
-/// sent already it has nothing to gain, and waiting for room would hold up all who share the shard.
+/// Sends an output ahead if, in the last request, it was ready long before the end
+/// (wire::kWorthAPart). It sends none ahead while others wait to be sent, because that gains
+/// nothing. Waiting for room would delay all stages that share the shard.
 ///
-/// Threads: that which runs the shard.
+/// Threads: the one that runs the shard.
 class EarlyParts final : public runtime::EarlyOutputs {
  public:
   using Send = std::function<void(wire::Message part)>;
   using HasRoom = std::function<bool()>;
-  /// `send` never waits while there is room. clock: outlives it.
+  /// Takes a `send` that never waits while `has_room` is true. `clock` outlives this object.
   EarlyParts(HasRoom has_room, Send send, const Clock& clock)
       : has_room_(std::move(has_room)), send_(std::move(send)), clock_(clock) {}
 
-  /// A request begins to run.
+  /// Begins a request.
   void begin(std::uint64_t pipeline, std::uint64_t request);
-  /// It has run. Returns how many parts were sent.
+  /// Ends the request. Returns how many parts were sent.
   std::uint32_t end();
 
   bool wants(std::size_t index) override;
@@ -34,8 +35,8 @@ class EarlyParts final : public runtime::EarlyOutputs {
 
  private:
   struct Output {
-    std::optional<TimePoint> ready;  ///< in this request
-    Nanoseconds lead{};              ///< from then on to the end, in the one before
+    std::optional<TimePoint> ready;  ///< when it was ready in this request
+    Nanoseconds lead{};              ///< in the last request, the time from ready to end
   };
   const HasRoom has_room_;
   const Send send_;

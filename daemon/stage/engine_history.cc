@@ -8,10 +8,10 @@ namespace {
 
 constexpr double kHopeless = 1.1;
 constexpr int kFewestContests = 4;
-/// Of the operators that either of two shards has.
+/// Smallest share of common operators that makes two shards alike.
 constexpr double kInCommon = 2.0 / 3;
 constexpr double kAboutAsLong = 2;
-/// Models and settings.
+/// Most pairs of model and settings that are remembered.
 constexpr std::size_t kMostKeys = 64;
 
 bool is_like(std::int64_t begin, std::int64_t end, const plan::Shard& shard) {
@@ -34,7 +34,7 @@ std::string EngineHistory::key_of(const plan::Shard& shard, const runtime::Runne
 
 void EngineHistory::add(const plan::Shard& shard, const runtime::RunnerOptions& options,
                         const runtime::LoadReport& report) {
-  // One engine alone was asked for.
+  // Only one engine was asked for.
   if (report.timings.size() < 2) return;
   const auto kept = std::ranges::find_if(report.timings, [&](const runtime::EngineTiming& timing) {
     return timing.engine == report.engine && timing.precision == report.precision;

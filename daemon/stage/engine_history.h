@@ -1,5 +1,6 @@
-// What contests of engines came to (core/runtime/engines/engine_choice.h), so that later ones are shorter: a sweep loads hundreds of shards of one
-// model, of which neighbours differ by a few operators, and building an engine takes longer than all that is timed of it.
+// Remembers results of contests between engines (core/runtime/engines/engine_choice.h), to shorten
+// later ones. A sweep loads hundreds of shards of one model, and neighbours differ by a few
+// operators. Building an engine takes longer than timing it.
 #pragma once
 
 #include <deque>
@@ -14,18 +15,27 @@
 
 namespace pareto::daemon {
 
-/// An engine is hopeless for a shard if it failed or took a tenth longer than the best in all of at least four contests of shards like it:
-/// of that model under the same settings, with two thirds of their places in the plan's order in common, for which the plain engine takes
-/// about as long (up to twice, or half: that tells inputs of other sizes apart).
+/// Tells which engines are hopeless for a shard: those that lost at least four contests of shards
+/// like it, and won none. An engine loses a contest if it fails, or takes a tenth longer than the
+/// best.
+///
+/// A shard is like another if all of these hold:
+/// - They are of one model, under the same settings.
+/// - They have two thirds of their places in the plan's order in common.
+/// - The plain engine takes about as long for both, up to twice or half. This tells inputs of other
+///   sizes apart.
 ///
 /// Threads: any.
 class EngineHistory {
  public:
-  static constexpr std::size_t kMostContests = 1024;  ///< of one model and settings; the oldest go
+  /// Most contests kept of one model and settings; the oldest go first.
+  static constexpr std::size_t kMostContests = 1024;
 
+  /// Adds the result of a contest.
   void add(const plan::Shard& shard, const runtime::RunnerOptions& options,
            const runtime::LoadReport& report);
-  /// plain: what the plain engine takes for the shard.
+  /// Returns whether the engine is hopeless. `plain` is the time that the plain engine takes for
+  /// the shard.
   bool is_hopeless(const plan::Shard& shard, const runtime::RunnerOptions& options,
                    const std::string& engine, runtime::Precision precision,
                    Nanoseconds plain) const;
@@ -35,7 +45,7 @@ class EngineHistory {
     std::int64_t begin = 0;
     std::int64_t end = 0;
     Nanoseconds plain{};
-    /// Of those that were tried, each in each precision.
+    /// Whether an engine was hopeless, by engine and precision, for all that were tried.
     std::map<std::pair<std::string, runtime::Precision>, bool> hopeless;
   };
   static std::string key_of(const plan::Shard& shard, const runtime::RunnerOptions& options);

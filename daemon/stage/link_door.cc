@@ -13,13 +13,14 @@
 namespace pareto::daemon {
 namespace {
 
-// After an accept that failed for want of descriptors or memory: others must be given time to free some.
+// Pause after an accept that failed for lack of descriptors or memory, so that others can free
+// some.
 constexpr std::chrono::milliseconds kAcceptPause{200};
-// What a refused peer is given to take the reason.
+// Time for a refused peer to receive the reason.
 constexpr std::chrono::milliseconds kFarewell{500};
-// Whoever measures gives up before.
+// Longest time that a probe is answered. The peer that measures gives up earlier.
 constexpr std::chrono::seconds kLongestProbe = transport::kLongestProbe + std::chrono::seconds(10);
-// What a frame holds beside the tensor of a ping, at most.
+// Most bytes of a ping's frame, without its tensor.
 constexpr std::uint64_t kPingOverhead = 64 << 10;
 
 }  // namespace
@@ -34,7 +35,7 @@ LinkDoor::LinkDoor(std::unique_ptr<transport::Listener> listener, Greeter greete
 LinkDoor::~LinkDoor() {
   close();
   accepting_.join();
-  // Nobody adds to it any more.
+  // No thread adds to the list any more.
   pending_.clear();
 }
 
@@ -64,7 +65,7 @@ void LinkDoor::accept_links() {
 
 void LinkDoor::admit(std::unique_ptr<transport::Link> link) {
   const std::lock_guard lock(mutex_);
-  // Their threads have done all but return: joining them waits for nothing.
+  // Their threads have nothing left to do but return, so joining them takes no time.
   pending_.remove_if([](const Pending& pending) { return pending.done.load(); });
   if (closed_ || pending_.size() >= kMaxPending) {
     spdlog::warn("{}: refused, {} others have not said hello yet", link->peer(), pending_.size());
@@ -102,13 +103,14 @@ void LinkDoor::greet(Pending& pending, transport::Link& link) {
   }
   if (hello && hello->role == control::Role::kProbe) {
     link.trust(transport::kLargestPingBytes + kPingOverhead);
-    // Still the door's link: closing the door ends it.
+    // The link still belongs to this object: close() ends it.
     answer_probe(link, hello->pipeline, deadline_after(kLongestProbe));
-    // Freed here and now, and what it buffered with it.
+    // Frees the link now, and what it buffered.
     static_cast<void>(take_link(pending));
     return;
   }
-  // From here on the link is this thread's: the greeter's waits end with the stages, not with close().
+  // From here on the link is this thread's: close() does not end the greeter's waits, the stages
+  // do.
   std::unique_ptr<transport::Link> own = take_link(pending);
   Expected<> greeted;
   if (hello) {
@@ -118,7 +120,7 @@ void LinkDoor::greet(Pending& pending, transport::Link& link) {
   }
   if (greeted || own == nullptr) return;
   spdlog::warn("{}: refused: {}", own->peer(), greeted.error().message);
-  // A courtesy: the peer may be gone.
+  // The peer may be gone, so an error does not matter here.
   static_cast<void>(
       own->send(control::error_message(hello ? hello->pipeline : 0, 0, greeted.error()),
                 deadline_after(kFarewell)));

@@ -1,4 +1,5 @@
-// Where links come in: one listener, the thread that accepts, and the short conversations with those that have not said who they are.
+// Accepts links of one listener, on a thread of its own. Talks to each peer until it has said who
+// it is.
 #pragma once
 
 #include <atomic>
@@ -17,13 +18,14 @@
 
 namespace pareto::daemon {
 
-/// Takes a link that said hello and answers kReady on it; it may wait until the deadline for the stage to be opened. An error is
-/// told to the peer, then the link is closed.
+/// Takes a link that said hello, and answers kReady on it. It may wait until the deadline for the
+/// stage to be opened. An error is sent to the peer, and the link is then closed.
 using Greeter = std::function<Expected<>(const control::Hello& hello,
                                          std::unique_ptr<transport::Link>& link, TimePoint)>;
 
-/// A peer that is slow to say hello, or says it wrong, delays nobody else: each has a thread of its own until its deadline, and there
-/// is a bound on their number. Probes of the link are answered here, and count among them.
+/// Greets peers of one listener. A peer that is slow to say hello, or says it wrong, delays nobody
+/// else: each has a thread of its own until its deadline. The number of these threads is bounded.
+/// Probes of the link are answered here, and count among them.
 ///
 /// Threads: constructed and destroyed by one owner; close() from any.
 class LinkDoor {
@@ -32,13 +34,13 @@ class LinkDoor {
 
   LinkDoor(std::unique_ptr<transport::Listener> listener, Greeter greeter,
            Nanoseconds hello_timeout);
-  /// Closes and joins.
+  /// Closes the listener and joins all threads.
   ~LinkDoor();
   LinkDoor(const LinkDoor&) = delete;
   LinkDoor& operator=(const LinkDoor&) = delete;
 
   std::string address() const { return listener_->address(); }
-  /// Accepts no more, and hangs up on those that have not been matched.
+  /// Accepts no more links, and closes those that have not been matched.
   void close();
 
  private:
@@ -51,7 +53,7 @@ class LinkDoor {
   void accept_links();
   void admit(std::unique_ptr<transport::Link> link);
   void greet(Pending& pending, transport::Link& link);
-  /// It is the caller's then.
+  /// Returns the pending link, which is the caller's from then on.
   std::unique_ptr<transport::Link> take_link(Pending& pending);
 
   const std::unique_ptr<transport::Listener> listener_;

@@ -15,7 +15,7 @@ using wire::MessageKind;
 
 constexpr std::int64_t kFirstSize = 32 << 10;
 constexpr std::int64_t kLargestSize = 16 << 20;
-/// What the larger ping should spend on the wire.
+/// Time that the larger ping should spend on the wire.
 constexpr Nanoseconds kLongEnough = std::chrono::milliseconds(20);
 constexpr int kPairs = 5;
 
@@ -27,7 +27,7 @@ Expected<Message> ping_of(std::int64_t bytes) {
   return message;
 }
 
-/// The second of two: the first one opens the congestion window.
+/// Returns the time of the second of two pings: the first one opens the congestion window.
 Expected<Nanoseconds> time_warm_ping(transport::Link& link, std::int64_t bytes, Deadline deadline) {
   PARETO_ASSIGN(const Message message, ping_of(bytes));
   PARETO_TRY(transport::ping(link, message, deadline));

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t kLimit = 1 << 20;
 
-/// The value of "VmRSS:     1234 kB" in a file of such lines.
+/// Returns the value of "VmRSS:     1234 kB" in a file of such lines.
 std::uint64_t bytes_of(std::string_view text, std::string_view key) {
   const std::size_t at = text.find(key);
   if (at == std::string_view::npos) return 0;
@@ -28,7 +28,7 @@ std::uint64_t bytes_of(std::string_view text, std::string_view key) {
   return kibibytes * 1024;
 }
 
-/// The number behind a word at the beginning of a line.
+/// Returns the number behind a word at the beginning of a line.
 std::uint64_t count_of(const std::string& text, const std::string& word) {
   const std::string lines = "\n" + text;
   const std::size_t at = lines.find("\n" + word);
@@ -38,7 +38,7 @@ std::uint64_t count_of(const std::string& text, const std::string& word) {
   return number;
 }
 
-/// The number a file holds; none where it holds "max", or there is no such file.
+/// Returns the number that a file holds; none if it holds "max", or if there is no such file.
 std::optional<std::uint64_t> number_in(const std::filesystem::path& file) {
   const std::string text = read_file(file, kLimit).value_or("");
   std::uint64_t number = 0;
@@ -72,13 +72,13 @@ void limit_to_control_group(MemoryReading& reading, const std::filesystem::path&
   if (!limit || *limit >= reading.total_bytes) return;
   const std::uint64_t used =
       number_in(group / (first ? "memory.usage_in_bytes" : "memory.current")).value_or(0);
-  // Files that it read or wrote are kept as long as nobody needs the room.
+  // Linux keeps files that were read or written in memory while nobody needs the room.
   const std::string parts = read_file(group / "memory.stat", kLimit).value_or("");
   const std::uint64_t files = count_of(parts, first ? "total_active_file " : "active_file ") +
                               count_of(parts, first ? "total_inactive_file " : "inactive_file ");
   const std::uint64_t taken = used - std::min(files, used);
   reading.total_bytes = *limit;
-  // 0 would be "unknown".
+  // 0 would mean "unknown".
   reading.available_bytes = std::max<std::uint64_t>(
       std::min(reading.available_bytes, *limit - std::min(taken, *limit)), 1);
 }

@@ -1,4 +1,4 @@
-// How much memory this process and this machine have, behind a seam so that tests can say so themselves.
+// Memory of this process and of this machine, behind an interface so that tests can choose it.
 #pragma once
 
 #include <cstdint>
@@ -7,27 +7,33 @@
 
 namespace pareto::daemon {
 
+/// Figures of one moment. 0 means unknown.
 struct MemoryReading {
-  std::uint64_t resident_bytes = 0;       ///< of this process now
-  std::uint64_t peak_resident_bytes = 0;  ///< of this process ever
-  std::uint64_t available_bytes =
-      0;  ///< what the machine or the control group could give without swapping; 0 = unknown
-  std::uint64_t total_bytes = 0;  ///< physical, or what this process's control group may take
-  /// What this process holds of what its allocator gave it; 0 = unknown. What is freed may stay resident, to be given again.
+  std::uint64_t resident_bytes = 0;       ///< resident memory of this process
+  std::uint64_t peak_resident_bytes = 0;  ///< the most that this process ever had resident
+  /// Memory that the machine or the control group can give without swapping.
+  std::uint64_t available_bytes = 0;
+  std::uint64_t total_bytes = 0;  ///< physical memory, or the control group's limit
+  /// Bytes of this process that are in use, of those that its allocator holds. Freed memory may
+  /// stay resident until it is used again.
   std::uint64_t allocated_bytes = 0;
-  std::uint64_t packed_bytes = 0;  ///< the part of it that is packed weights, which shards share
+  /// Packed weights, which shards share; a part of allocated_bytes.
+  std::uint64_t packed_bytes = 0;
 };
 
 using MemoryProbe = std::function<MemoryReading()>;
 
-/// A container, or an imitated device, has less than its machine: what its control group's folder says. `first`: of version 1.
+/// Lowers a reading to the limits of a control group's folder. A container, or an imitated device,
+/// has less memory than its machine. `first` means control groups of version 1.
 void limit_to_control_group(MemoryReading& reading, const std::filesystem::path& group, bool first);
 
-/// What was freed goes back to the machine. Loading a shard frees several times what it keeps, in the allocator's part of the thread that
-/// did it, where no other thread finds it. Takes milliseconds. Threads: any.
+/// Gives freed memory back to the machine, which takes milliseconds. Loading a shard frees several
+/// times what it keeps. The allocator keeps that memory for the thread that loaded it, so no other
+/// thread can use it.
+/// Threads: any.
 void return_freed_memory();
 
-/// From /proc and the allocator; figures that cannot be read are 0. Threads: any.
+/// Reads all figures from /proc and the allocator. A figure that cannot be read is 0. Threads: any.
 MemoryReading read_memory();
 
 }  // namespace pareto::daemon

@@ -12,13 +12,14 @@ namespace {
 // A coordinator that died leaves stages behind: those that never ran, and those that ended.
 constexpr std::chrono::minutes kForgottenAfter{10};
 
-// What a stage that is closed is given to finish and to announce its end.
+// Time for a stage that is closed to finish and to announce its end.
 constexpr std::chrono::milliseconds kFarewell{500};
 
-// What a stage that was closed is given to stop computing before nobody waits for it any more.
+// Time for a closed stage to stop computing; afterwards nobody waits for it any more.
 constexpr std::chrono::seconds kStopping{2};
 
-/// The host as it was asked for, the port as it was given: peers elsewhere cannot use "0.0.0.0" resolved on this side.
+/// Returns the requested host with the port that was given. Peers elsewhere cannot use the
+/// "0.0.0.0" that this side resolved.
 std::string public_address(const std::string& asked, const std::string& actual) {
   const std::size_t asked_port = asked.rfind(':');
   const std::size_t actual_port = actual.rfind(':');
@@ -26,7 +27,7 @@ std::string public_address(const std::string& asked, const std::string& actual) 
   return asked.substr(0, asked_port) + actual.substr(actual_port);
 }
 
-/// Many times what says who connects.
+/// Far more bytes than a hello has.
 constexpr std::uint64_t kMaxHelloBytes = 64 << 10;
 
 }  // namespace
@@ -62,7 +63,7 @@ Expected<std::unique_ptr<StageHost>> StageHost::listen(
 }
 
 StageHost::~StageHost() {
-  // All of them end before one is waited for, by its destructor.
+  // All stages end before the destructor of one waits for it.
   for (auto& [key, stage] : take_all()) stage->close_by(std::chrono::steady_clock::now());
 }
 
@@ -241,7 +242,7 @@ Expected<control::StageReport> StageHost::close(std::uint64_t pipeline, std::uin
     found = std::move(entry->second);
     stages_.erase(entry);
   }
-  // The next stage is told that this was the end, rather than left with a broken link.
+  // The next stage gets an orderly end instead of a broken link.
   found->drain();
   found->wait_ended(*deadline_after(kFarewell));
   retire(found);
@@ -329,7 +330,8 @@ Expected<transport::ProbeResult> StageHost::probe_link(const std::string& transp
 
 std::size_t StageHost::drain(TimePoint deadline) {
   const Stages stages = take_all();
-  // What an earlier stage here still has to send, the later ones have to take: they end by its end, as it comes by.
+  // Later stages on this device must take what an earlier one still sends. They end when its end
+  // reaches them.
   std::optional<std::uint64_t> draining;
   for (const auto& [key, stage] : stages) {
     if (draining == key.first) continue;
@@ -344,7 +346,7 @@ std::size_t StageHost::drain(TimePoint deadline) {
               fmt::format("pipeline {:016x} stage {}: requests in flight are given up", key.first,
                           key.second));
   }
-  // One that still computes keeps its thread, and the process ends without it.
+  // A stage that still computes keeps its thread, and the process ends without it.
   for (const auto& [key, stage] : stages) retire(stage);
   return cut_off;
 }

@@ -1,6 +1,7 @@
-// All stages of this device: opened, linked, started and closed by name of pipeline and stage number.
+// Opens, links, starts and closes all stages of this device. A pipeline's id and a stage number
+// name a stage.
 //
-//   links come in at one LinkDoor per transport --hello--> the stage it names
+//   each transport has one LinkDoor, which accepts links --hello--> the stage that hello names
 #pragma once
 
 #include <condition_variable>
@@ -26,6 +27,7 @@
 
 namespace pareto::daemon {
 
+/// One address that links come in at.
 struct DataAddress {
   std::string transport;  ///< "tcp"
   std::string address;    ///< "0.0.0.0:7071"
@@ -33,33 +35,34 @@ struct DataAddress {
 };
 
 struct StageHostOptions {
-  std::string device;  ///< for errors
+  std::string device;  ///< its name, for errors
   transport::Limits limits;
   Nanoseconds hello_timeout = std::chrono::seconds(5);
-  Nanoseconds connect_timeout = std::chrono::seconds(8);  ///< to the next stage, hello included
+  Nanoseconds connect_timeout = std::chrono::seconds(8);  ///< limit for connect and hello
 };
 
-/// A request to open a stage, with what its names stand for on this device.
+/// A request to open a stage, with the objects that its names stand for on this device.
 struct OpenStage {
   control::StageRequest asked;
   std::shared_ptr<LoadedShard> shard;
-  const wire::Codec* codec = nullptr;  ///< of what is sent downstream; null: none
+  const wire::Codec* codec = nullptr;  ///< codec of what is sent downstream; null means none
 };
 
-/// Where the links that a stage accepts come to.
+/// Addresses at which a stage accepts its links.
 struct StageAddresses {
   std::string upstream;
-  std::string sink;  ///< empty where there is a next stage
+  std::string sink;  ///< empty if there is a next stage
 };
 
-/// Threads: any.
+/// All stages of a device. Threads: any.
 class StageHost {
  public:
   static constexpr std::uint32_t kMaxQueue = 1024;
   static constexpr std::size_t kMaxStages = 1024;
 
-  /// Listens on every address, in order. `transports` holds one of each name used there, and of each that is only connected by. Fails: kPermission (port in use),
-  /// kNotFound (no such transport), kInvalidArgument.
+  /// Listens on every address, in order. `transports` holds every transport that is listened on or
+  /// connected by.
+  /// Fails: kPermission (port in use), kNotFound (no such transport), kInvalidArgument.
   static Expected<std::unique_ptr<StageHost>> listen(
       StageHostOptions options, std::vector<std::shared_ptr<transport::Transport>> transports,
       const std::vector<DataAddress>& addresses);
@@ -68,42 +71,50 @@ class StageHost {
   StageHost(const StageHost&) = delete;
   StageHost& operator=(const StageHost&) = delete;
 
-  /// Where peers connect to, in the order given to listen(): the hosts asked for, with the real ports.
+  /// Returns the addresses that peers connect to, in the order given to listen(). They have the
+  /// requested hosts and the real ports.
   std::vector<DataAddress> addresses() const;
 
-  /// Largest frame that is taken on a link.
+  /// Returns the size of the largest frame that is accepted on a link.
   std::uint64_t max_frame_bytes() const { return options_.limits.max_frame_bytes; }
 
-  /// Connects and introduces itself to the next stage, if there is one; afterwards the stage takes its links. Each may be of another
-  /// transport. Fails: kInvalidArgument (queue, a stage that is there already), kNotFound (transport), kExhausted (too many
-  /// stages), kUnavailable or kTimeout (the next stage), kClosed (the daemon is ending).
+  /// Opens a stage. First connects to the next stage, if there is one, and introduces itself. The
+  /// links of a stage may have different transports.
+  /// Fails: kInvalidArgument (queue, a stage that exists), kNotFound (transport), kExhausted (too
+  /// many stages), kUnavailable or kTimeout (the next stage), kClosed (the daemon is ending).
   Expected<StageAddresses> open(OpenStage opening);
-  /// Fails: kNotFound, and as Stage::start does.
+  /// Starts a stage. Fails: kNotFound, and as Stage::start does.
   Expected<Nanoseconds> start(std::uint64_t pipeline, std::uint32_t stage, TimePoint deadline);
-  /// Fails: kNotFound, and as Stage::change_shard does.
+  /// Gives a stage another shard. Fails: kNotFound, and as Stage::change_shard does.
   Expected<control::StageReport> change_shard(std::uint64_t pipeline, std::uint32_t stage,
                                               std::shared_ptr<LoadedShard> shard);
-  /// Finishes what is in flight if that takes no more than half a second, announces the end to the next stage, and forgets the stage.
-  /// Returns its last state, within a few seconds: what computes by then is told to stop, and otherwise left to the WorkWatch. Fails:
-  /// kNotFound.
+  /// Closes a stage. Finishes what is in flight if that takes at most half a second, announces the
+  /// end to the next stage, and forgets the stage. Returns its last state within a few seconds.
+  /// Work that still computes by then is told to stop, and is otherwise left to the WorkWatch.
+  /// Fails: kNotFound.
   Expected<control::StageReport> close(std::uint64_t pipeline, std::uint32_t stage);
+  /// Returns the state of every stage that has not been forgotten.
   std::vector<control::StageReport> status() const;
-  /// Of every stage that has not been forgotten, those that ended too.
+  /// Returns what can be watched of every stage that has not been forgotten. Stages that ended are
+  /// among them.
   std::vector<WatchedStage> watch() const;
-  /// What all stages did, those that are gone too.
+  /// Returns counts of all stages, including those that are gone.
   const StageMeters& meters() const { return meters_; }
-  /// Bytes a second that a link of its own carries from here to another daemon's data address. Fails: kNotFound (transport), and as
-  /// measure_link does; kClosed where the daemon ends meanwhile.
+  /// Measures the speed of a link from here to another daemon's data address. The link is used for
+  /// nothing else.
+  /// Fails: kNotFound (transport), kClosed (the daemon ends meanwhile), and as measure_link() of
+  /// link_probe.h does.
   Expected<LinkSpeed> measure_link(const std::string& transport, const std::string& address,
                                    TimePoint deadline);
-  /// What messages take from here to another daemon's data address. Fails: as measure_link() and transport::probe_link do.
+  /// Measures how long messages take from here to another daemon's data address.
+  /// Fails: as measure_link() and transport::probe_link() do.
   Expected<transport::ProbeResult> probe_link(const std::string& transport,
                                               const std::string& address,
                                               const transport::ProbeOptions& options,
                                               TimePoint deadline);
 
-  /// No more links, stages and requests; waits until what is in flight has been sent. Returns how many stages were not done at the
-  /// deadline and were cut off.
+  /// Refuses new links, stages and requests, and waits until what is in flight has been sent.
+  /// Returns how many stages were cut off at the deadline.
   std::size_t drain(TimePoint deadline);
 
  private:
@@ -113,18 +124,18 @@ class StageHost {
     std::string address;
     std::unique_ptr<LinkDoor> door;
   };
-  /// A link that nobody but one call uses: closed when the daemon ends.
+  /// A link that only one call uses. It is closed when the daemon ends.
   class Probe;
   using Stages = std::map<Key, std::shared_ptr<Stage>>;
 
   explicit StageHost(StageHostOptions options) : options_(std::move(options)) {}
   Expected<const Door*> door_of(const std::string& transport) const;
-  /// To connect by, whether or not it is listened on.
+  /// Returns the transport to connect by, even if no address listens on it.
   Expected<transport::Transport*> transport_named(const std::string& name) const;
   Expected<std::shared_ptr<Stage>> find(const Key& key) const;
   Expected<std::unique_ptr<transport::Link>> connect_downstream(transport::Transport& transport,
                                                                 const OpenStage& request) const;
-  /// Calls measure(link) with a link that nobody else uses.
+  /// Calls measure(link) with a link that is used for nothing else.
   template <typename Measure>
   auto on_probe(const std::string& transport, const std::string& address, TimePoint deadline,
                 Measure measure) -> decltype(measure(std::declval<transport::Link&>()));
@@ -132,9 +143,9 @@ class StageHost {
                    TimePoint deadline);
   Expected<> check_room(const Key& key) const;
   std::vector<std::shared_ptr<Stage>> take_forgotten();
-  /// Closes a stage, and keeps it if a thread of it still computes.
+  /// Closes a stage, and keeps it if one of its threads still computes.
   void retire(std::shared_ptr<Stage> stage);
-  /// Every stage, and no more of them: doors are closed and open() fails from now on.
+  /// Closes the listeners and takes all stages. From then on open() fails.
   Stages take_all();
 
   const StageHostOptions options_;
@@ -145,9 +156,9 @@ class StageHost {
   bool closing_ = false;
   Stages stages_;
   std::set<transport::Link*> probes_;
-  std::vector<std::shared_ptr<Stage>>
-      computing_still_;  ///< closed; a thread of theirs has not ended
-  // Last: their threads use all of the above.
+  /// Closed stages of which a thread has not ended.
+  std::vector<std::shared_ptr<Stage>> computing_still_;
+  // These are last: their threads use all of the above.
   std::vector<Door> doors_;
 };
 

@@ -3,7 +3,7 @@
 namespace pareto::daemon {
 namespace {
 
-/// Adds what only grows.
+/// Adds the counts that only grow.
 void add(MeterReading& sums, const StageMeter& meter) {
   sums.answered += meter.answered;
   sums.failed += meter.failed;
@@ -14,10 +14,10 @@ void add(MeterReading& sums, const StageMeter& meter) {
   sums.compute += meter.compute.read();
 }
 
-/// Shows what is now.
+/// Sets the values that hold now.
 void show(MeterReading& reading, const StageMeter& meter) {
   reading.in_flight += meter.in_flight;
-  if (reading.place == StageMeters::kShared) return;  // of several links and shards
+  if (reading.place == StageMeters::kShared) return;  // several links and shards meet there
   if (const auto took = meter.round_trip.load(); took > 0) reading.round_trip = Nanoseconds(took);
   if (const auto rate = meter.link_bytes_per_second.load(); rate > 0) {
     reading.link_bytes_per_second = rate;

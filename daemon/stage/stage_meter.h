@@ -1,6 +1,7 @@
-// What stages have done, counted as they do it, for status and metrics. Counts of stages that ended are kept as sums.
+// Counts what stages do while they do it, for status and metrics. Counts of stages that ended are
+// kept as sums.
 //
-//   Stage --counts into--> StageMeter, at a StagePlace of StageMeters --read()--> sums of all that were ever there
+//   Stage --counts into--> StageMeter, at a StagePlace --StageMeters::read()--> sums of all
 #pragma once
 
 #include <atomic>
@@ -18,36 +19,40 @@
 
 namespace pareto::daemon {
 
-/// Where a stage counts.
+/// Place at which a stage counts.
 struct StagePlace {
   std::uint32_t stage = 0;  ///< its number in its pipeline
-  std::uint32_t slot = 0;   ///< tells stages of one number apart that are open at the same time
+  std::uint32_t slot = 0;   ///< tells stages of one number apart that are open together
   auto operator<=>(const StagePlace&) const = default;
 };
 
-/// Of one stage. Threads: any, and nobody waits.
+/// Counts of one stage. Threads: any; no call waits.
 struct StageMeter {
-  StagePlace place;                         ///< set when it is opened
-  std::atomic<std::uint64_t> requests{0};   ///< that came
-  std::atomic<std::uint64_t> answered{0};   ///< whose values were sent on
-  std::atomic<std::uint64_t> failed{0};     ///< that failed here
-  std::atomic<std::uint64_t> in_flight{0};  ///< that came and have not left, as values or as errors
-  std::atomic<std::uint64_t> bytes_received{0};  ///< frames of requests, headers included
+  StagePlace place;                        ///< set when the stage opens
+  std::atomic<std::uint64_t> requests{0};  ///< requests that came
+  std::atomic<std::uint64_t> answered{0};  ///< requests whose results were sent on
+  std::atomic<std::uint64_t> failed{0};    ///< requests that failed here
+  /// Requests that came and have not left, neither as results nor as errors.
+  std::atomic<std::uint64_t> in_flight{0};
+  std::atomic<std::uint64_t> bytes_received{0};  ///< bytes of requests' frames, headers included
   std::atomic<std::uint64_t> bytes_sent{0};
-  std::atomic<Nanoseconds::rep> receiving{0};   ///< ns: while requests were coming in
-  std::atomic<Nanoseconds::rep> sending{0};     ///< ns: until the link had taken what is sent
-  std::atomic<Nanoseconds::rep> round_trip{0};  ///< of the link to the next stage, ns; 0: not known
-  std::atomic<std::uint64_t> link_bytes_per_second{0};  ///< 0: not known
-  std::atomic<Nanoseconds::rep> profiled_compute{0};    ///< of a request, ns; 0: not known
-  std::atomic<bool> broken{false};                      ///< it ended by a failure
+  std::atomic<Nanoseconds::rep> receiving{0};  ///< time in which requests came in, in ns
+  std::atomic<Nanoseconds::rep> sending{0};    ///< time until the link had taken it, in ns
+  /// Round trip of the link to the next stage, in ns; 0 means unknown.
+  std::atomic<Nanoseconds::rep> round_trip{0};
+  std::atomic<std::uint64_t> link_bytes_per_second{0};  ///< 0 means unknown
+  /// Computing time of a request, in ns; 0 means unknown.
+  std::atomic<Nanoseconds::rep> profiled_compute{0};
+  std::atomic<bool> broken{false};  ///< the stage ended by a failure
   std::atomic<bool> ended{false};
-  DurationHistogram wait;  ///< of requests, to be computed
+  DurationHistogram wait;  ///< time that requests waited to be computed
   DurationHistogram compute;
 };
 
+/// Counts read at one place.
 struct MeterReading {
   StagePlace place;
-  // Of all stages that ever were there:
+  // Sums over all stages that were ever there:
   std::uint64_t answered = 0;
   std::uint64_t failed = 0;
   std::uint64_t broken_stages = 0;
@@ -55,32 +60,33 @@ struct MeterReading {
   std::uint64_t bytes_sent = 0;
   DurationCounts wait;
   DurationCounts compute;
-  // Of those that are there now:
+  // Values of the stages that are there now:
   std::uint64_t in_flight = 0;
   std::optional<Nanoseconds> round_trip;
   std::optional<std::uint64_t> link_bytes_per_second;
   std::optional<Nanoseconds> profiled_compute;
 };
 
-/// The meters of all stages of a device. A stage that opens takes the first free slot among those of its number in a pipeline, and adds to
-/// what the stages before it left there: sums only grow, and there are never more of a number than stages of it were open at once.
+/// The meters of all stages of a device. A stage that opens takes the first free slot among the
+/// stages of its number, and adds to the sums of stages that had that slot. So sums only grow.
+/// A number has at most as many slots as stages of it were ever open together.
 ///
 /// Threads: any.
 class StageMeters {
  public:
-  /// Stages beyond so many share one place.
+  /// Most places. Stages beyond that number share one.
   static constexpr std::size_t kMostPlaces = 256;
 
   static constexpr StagePlace kShared{UINT32_MAX, UINT32_MAX};
 
-  /// For a stage of that number, for as long as anybody holds it.
+  /// Returns a meter for a stage of that number. Its place is taken until nobody holds the meter.
   std::shared_ptr<StageMeter> open(std::uint32_t stage);
-  /// In the order of their places.
+  /// Returns the counts at all places, in order.
   std::vector<MeterReading> read() const;
 
  private:
   struct Entry {
-    MeterReading past;  ///< of stages that are gone
+    MeterReading past;  ///< sums of stages that are gone
     std::vector<const StageMeter*> present;
   };
   struct State {
@@ -90,7 +96,7 @@ class StageMeters {
   static void leave(State& state, const StagePlace& place, const StageMeter* meter);
   static StagePlace free_place(const State& state, std::uint32_t stage);
 
-  // Shared with the meters, which may outlive this.
+  // Shared with the meters, which may outlive this object.
   const std::shared_ptr<State> state_ = std::make_shared<State>();
 };
 

@@ -27,7 +27,7 @@ std::size_t header_bytes(std::size_t rank) {
   return (kFixedBytes + rank * sizeof(std::int64_t) + kUnit - 1) / kUnit * kUnit;
 }
 
-/// Whether the stated size is that of dtype and shape.
+/// Returns whether the stated size is that of dtype and shape.
 Expected<> check_size(const TensorFileHeader& header) {
   PARETO_ASSIGN(const std::int64_t elements, element_count(header.shape));
   std::uint64_t bytes = 0;
@@ -70,7 +70,8 @@ Expected<std::shared_ptr<const MappedTensorFile>> MappedTensorFile::open(
     ::close(fd);
     return fail(ErrorCode::kCorrupt, "{}: {} bytes are no stored tensor", path.string(), length);
   }
-  // Private and writable: a graph that writes into a weight gets a page of its own instead of ending the daemon.
+  // Private and writable: a graph that writes into a weight gets its own page, and the daemon
+  // survives.
   void* memory =
       ::mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd, 0);
   const int map_error = errno;

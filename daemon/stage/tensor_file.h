@@ -1,4 +1,5 @@
-// One stored tensor as a file: a small header, then its bytes, so that a file can be mapped and used as it lies. Format: FORMAT.md.
+// One stored tensor as a file: a small header, then its bytes. The file can be mapped and used as
+// it is. Format: FORMAT.md.
 #pragma once
 
 #include <cstddef>
@@ -13,19 +14,22 @@
 
 namespace pareto::daemon {
 
-/// What the header says. Shapes are those of the first sender: equal bytes are one tensor, whatever their shape.
+/// Content of the header. The shape is that of the first sender: equal bytes are one tensor,
+/// whatever their shape.
 struct TensorFileHeader {
   DType dtype = DType::kFloat32;
   Shape shape;
   std::uint64_t size_bytes = 0;
 };
 
-/// The header's bytes: a multiple of 64, so that what follows is aligned in a mapping. Fails: kInvalidArgument (rank, or a size that
-/// is not that of the shape).
+/// Returns the header's bytes. Their number is a multiple of 64, so that the bytes behind them are
+/// aligned in a mapping.
+/// Fails: kInvalidArgument (rank, or a size that is not that of the shape).
 Expected<std::vector<std::byte>> encode_header(const TensorFileHeader& header);
 
-/// A whole file in memory, read-only in spirit: pages are private, so that nothing written there reaches the file or another process.
-/// Threads: any, once made.
+/// A whole file in memory, meant to be read only. Pages are private, so a write to them reaches
+/// neither the file nor another process.
+/// Threads: any, once open() has returned.
 class MappedTensorFile {
  public:
   /// Maps the file and checks its header and its length. Fails: kNotFound, kPermission, kCorrupt.

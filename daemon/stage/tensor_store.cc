@@ -27,10 +27,10 @@ Expected<> make_folder(const fs::path& path) {
   return {};
 }
 
-/// Whether an errno says that a file system, or the share of one that this user may have, is full.
+/// Returns whether an errno says that a file system, or this user's quota on it, is full.
 bool is_full(int number) { return number == ENOSPC || number == EDQUOT; }
 
-/// The free space of the file system that holds `folder`; 0 if that is not known.
+/// Returns the free space of the file system that holds `folder`; 0 if unknown.
 std::uint64_t free_bytes(const fs::path& folder) {
   std::error_code error;
   const fs::space_info space = fs::space(folder, error);
@@ -43,7 +43,7 @@ struct FoundFile {
   fs::file_time_type last_used;
 };
 
-/// Returns the unit in which the folder's file system gives out room.
+/// Returns the unit in which the folder's file system allots space.
 std::uint64_t block_bytes(const fs::path& folder) {
   constexpr std::uint64_t kUsual = 4096;
   struct statvfs system {};
@@ -51,7 +51,7 @@ std::uint64_t block_bytes(const fs::path& folder) {
   return known ? std::min<std::uint64_t>(system.f_frsize, 1 << 20) : kUsual;
 }
 
-/// The tensor that a file below objects/ claims to be; none for a file that is not ours.
+/// Returns a file below objects/ with the digest in its name; none for a foreign file.
 std::optional<FoundFile> recognise(const fs::directory_entry& file) {
   std::error_code error;
   if (!file.is_regular_file(error)) return std::nullopt;
@@ -127,7 +127,7 @@ Expected<> TensorStore::lock_folder() {
 }
 
 Expected<> TensorStore::scan() {
-  // What was on its way in when an earlier process ended.
+  // Uploads that an earlier process did not finish are removed.
   std::error_code error;
   for (const auto& file : fs::directory_iterator(folder_ / "incoming", error)) {
     std::error_code ignored;
@@ -176,7 +176,7 @@ Expected<std::shared_ptr<const MappedTensorFile>> TensorStore::map(const Digest&
   if (auto mapping = entry.mapping.lock()) return mapping;
   const fs::path path = path_of(digest);
   PARETO_ASSIGN(auto mapping, MappedTensorFile::open(path));
-  // The order of last use outlives this process in the files' times.
+  // Times of files keep the order of last use beyond the end of this process.
   ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);
   entry.mapping = mapping;
   return mapping;
@@ -202,7 +202,8 @@ Expected<Tensor> TensorStore::get(const Digest& digest) {
     verified = found->second.verified;
   }
   if (!verified) {
-    // Outside the lock: this reads the whole file. Holding the mapping keeps it from being dropped meanwhile.
+    // This reads the whole file, so the lock is not held. Holding the mapping keeps it from being
+    // dropped meanwhile.
     const bool intact = sha256(mapping->data()) == digest;
     const std::lock_guard lock(mutex_);
     const auto found = entries_.find(digest);
@@ -303,7 +304,7 @@ tl::unexpected<Error> TensorStore::no_room(const TensorUpload& upload, std::uint
 
 Expected<> TensorStore::check_room(const TensorUpload& upload) const {
   const std::uint64_t announced = upload.header_.size_bytes;
-  // The sum of a size that makes no sense would overflow.
+  // A sum with a size that makes no sense would overflow.
   const std::uint64_t needed =
       announced > limit_bytes_ ? announced : taken_bytes(upload.header_bytes_ + announced);
   const auto fits_beside = [&](std::uint64_t others) {
@@ -329,7 +330,8 @@ Expected<> TensorStore::make_room(TensorUpload& upload) {
 }
 
 Expected<> TensorStore::publish(TensorUpload& upload) {
-  // Not flushed to the disk: after a power cut the first use of the file notices what is missing, and it is sent again.
+  // The file is not flushed to the disk. After a power cut, its first use notices what is missing,
+  // and it is sent again.
   const fs::path path = path_of(upload.digest_);
   const int failed = with_room([&] {
     std::error_code error;
@@ -339,7 +341,7 @@ Expected<> TensorStore::publish(TensorUpload& upload) {
   if (is_full(failed)) return tl::unexpected(disk_full());
   if (failed != 0) return tl::unexpected(error_from_errno(failed, path.parent_path().string()));
   const std::lock_guard lock(mutex_);
-  // Somebody else's upload of the same tensor may have been faster.
+  // Another upload of the same tensor may have been faster.
   if (entries_.contains(upload.digest_)) return {};
   if (::rename(upload.path_.c_str(), path.c_str()) != 0) {
     return tl::unexpected(error_from_errno(errno, path.string()));

@@ -1,4 +1,5 @@
-// Weights on disk by what they hold: each crosses to a device once, and is mapped, not read, by every shard that needs it.
+// Weights on disk, under the digest of their bytes. Each crosses to a device once. Every shard that
+// needs it maps it instead of reading it.
 //
 //   PutTensors chunks --TensorUpload--> incoming/… --rename--> objects/ab/cdef…  --mmap--> Tensor
 #pragma once
@@ -22,7 +23,7 @@ namespace pareto::daemon {
 
 class TensorStore;
 
-/// One tensor on its way in. What was written goes away again unless finish() succeeds.
+/// One tensor that is being received. Its file is removed again unless finish() succeeds.
 ///
 /// Threads: one owner. The store must outlive it.
 class TensorUpload {
@@ -31,11 +32,13 @@ class TensorUpload {
   TensorUpload(const TensorUpload&) = delete;
   TensorUpload& operator=(const TensorUpload&) = delete;
 
-  /// Fails: kInvalidArgument (more bytes than announced), kExhausted (no room in the store, disk full).
+  /// Adds bytes. Fails: kInvalidArgument (more bytes than announced), kExhausted (no room in the
+  /// store, disk full).
   Expected<> append(std::span<const std::byte> bytes);
-  /// All announced bytes are there.
+  /// Returns whether all announced bytes have come.
   bool complete() const { return received_ == header_.size_bytes; }
-  /// Fails: kInvalidArgument (bytes are missing), kCorrupt (they are not what the digest says).
+  /// Checks the bytes and adds the tensor to the store.
+  /// Fails: kInvalidArgument (bytes are missing), kCorrupt (their digest is another).
   Expected<> finish();
 
  private:
@@ -48,62 +51,68 @@ class TensorUpload {
   Hasher hasher_;
   std::uint64_t received_ = 0;
   std::uint64_t header_bytes_ = 0;
-  std::uint64_t reserved_ =
-      0;  ///< what the file takes so far; 0 if the store has the tensor already
+  /// Space reserved for the file so far; 0 if the store has the tensor already.
+  std::uint64_t reserved_ = 0;
   int fd_ = -1;
   std::filesystem::path path_;
 };
 
-/// A folder of content-addressed tensors with a bound on its size: the least recently used ones that no Tensor holds make room. They
-/// make room as well if the file system is full before the bound is reached. A file counts with the blocks that it takes of the
-/// disk, and there is a bound on their number.
+/// A folder of tensors, named by their digests, with a bound on its size. To make room, it drops
+/// the least recently used tensors that no Tensor holds. It also drops them if the file system is
+/// full before the bound is reached. A file counts with its blocks on the disk. The number of files
+/// is bounded too.
 ///
-/// Owned by the daemon, one process per folder (a lock file sees to it). Threads: any.
+/// The daemon owns it; a lock file sees to it that only one process uses a folder. Threads: any.
 class TensorStore {
  public:
-  /// Bounds the memory that the list of them takes.
+  /// Bounds the memory that the list of tensors takes.
   static constexpr std::size_t kMostTensors = std::size_t{1} << 18;
 
   struct Status {
     std::uint64_t bytes = 0;
     std::uint64_t limit_bytes = 0;
     std::uint64_t tensors = 0;
-    std::uint64_t in_use_bytes = 0;   ///< of those that a Tensor holds
-    std::uint64_t dropped_bytes = 0;  ///< of those that made room, since it was opened
-    std::uint64_t free_bytes = 0;     ///< free space of its file system; 0 if that is not known
+    std::uint64_t in_use_bytes = 0;   ///< size of tensors that a Tensor holds
+    std::uint64_t dropped_bytes = 0;  ///< size of tensors dropped since open()
+    std::uint64_t free_bytes = 0;     ///< free space of the file system; 0 if unknown
   };
 
-  /// Makes the folder where it is missing; finds what an earlier process left. Fails: kPermission (not writable, or another daemon
-  /// uses it), kNotFound, kExhausted.
+  /// Opens the folder, or makes it, and finds what an earlier process left there.
+  /// Fails: kPermission (not writable, or another daemon uses it), kNotFound, kExhausted.
   static Expected<std::unique_ptr<TensorStore>> open(const std::filesystem::path& folder,
                                                      std::uint64_t limit_bytes);
   ~TensorStore();
   TensorStore(const TensorStore&) = delete;
   TensorStore& operator=(const TensorStore&) = delete;
 
-  /// Those of `digests` that are not here, in the order asked. Those that are count as just used.
+  /// Returns those of `digests` that are not stored, in the given order. Those that are stored
+  /// count as just used.
   std::vector<Digest> missing(std::span<const Digest> digests);
 
-  /// Maps a tensor; all who hold it share the pages. A file that an earlier process left is read and checked the first time: a
-  /// corrupt one is dropped, and then missing. Fails: kNotFound naming the digest.
+  /// Maps a tensor; all who hold it share the pages. A file from an earlier process is read and
+  /// checked the first time. If it is corrupt, it is dropped, and counts as missing.
+  /// Fails: kNotFound, with the digest.
   Expected<Tensor> get(const Digest& digest);
 
-  /// Begins to receive a tensor. Others make room for its bytes as they come, not for what was announced. A tensor that is there
-  /// already is received and checked, and not written. Fails: kInvalidArgument (shape and size disagree), kExhausted (it could not
-  /// fit beside what is in use, with the figures).
+  /// Begins to receive a tensor. Room is made as bytes come, not for the announced size. A tensor
+  /// that is stored already is received and checked, but not written.
+  /// Fails: kInvalidArgument (shape and size disagree), kExhausted (does not fit next to what is in
+  /// use; with the figures).
   Expected<std::unique_ptr<TensorUpload>> begin(const Digest& digest, TensorFileHeader header);
 
-  /// Whether tensors of so many bytes could be here all at once. Fails: kExhausted, with the remedy.
+  /// Checks that tensors of `bytes` in total can be stored at once. Fails: kExhausted, with the
+  /// remedy.
   Expected<> check_capacity(std::uint64_t bytes) const;
 
+  /// Returns sizes and counts of this moment.
   Status status() const;
-  /// A smaller limit drops what is not in use at once.
+  /// Changes the limit. A smaller one drops unused tensors at once.
   void set_limit(std::uint64_t limit_bytes);
 
  private:
   friend class TensorUpload;
   struct Entry {
-    std::uint64_t file_bytes = 0;  ///< of the blocks that it takes
+    std::uint64_t file_bytes = 0;  ///< size of its blocks on the disk
     std::uint64_t last_used = 0;
     bool verified = false;
     std::weak_ptr<const MappedTensorFile> mapping;
@@ -114,24 +123,27 @@ class TensorStore {
   Expected<> lock_folder();
   Expected<> scan();
   std::filesystem::path path_of(const Digest& digest) const;
-  /// Returns what a file of so many bytes takes of the disk.
+  /// Returns the space on the disk that a file of `file_bytes` takes.
   std::uint64_t taken_bytes(std::uint64_t file_bytes) const;
-  // With mutex_ held:
+  // These need mutex_:
   std::uint64_t in_use_bytes() const;
   tl::unexpected<Error> no_room(const TensorUpload& upload, std::uint64_t needed,
                                 std::uint64_t in_use) const;
-  /// Fails if what is announced could not fit, whatever made room. Drops nothing.
+  /// Fails if an announced tensor could not fit, even if all that is unused were dropped. Drops
+  /// nothing.
   Expected<> check_room(const TensorUpload& upload) const;
   bool drop_oldest();
   void drop(const Digest& digest);
   Expected<std::shared_ptr<const MappedTensorFile>> map(const Digest& digest, Entry& entry);
 
-  /// Writes all bytes to an upload's file; tensors make room if the file system is full. Fails: kExhausted with the remedy.
+  /// Writes all bytes to an upload's file. Drops unused tensors if the file system is full. Fails:
+  /// kExhausted, with the remedy.
   Expected<> write(int fd, std::span<const std::byte> bytes);
-  /// Calls `attempt` (0 or an errno) until the file system has room for it, or no tensor is left to make room; returns the last result.
+  /// Calls `attempt`, which returns 0 or an errno, until the file system has room for it. Drops an
+  /// unused tensor before each further attempt, while there is one. Returns the last result.
   int with_room(const std::function<int()>& attempt);
   Error disk_full() const;
-  /// Reserves what the upload's bytes that came take of the disk. Fails: kExhausted.
+  /// Reserves the space on the disk that the received bytes of an upload take. Fails: kExhausted.
   Expected<> make_room(TensorUpload& upload);
   Expected<> publish(TensorUpload& upload);
   void release(std::uint64_t reserved_bytes);
@@ -142,10 +154,10 @@ class TensorStore {
   mutable std::mutex mutex_;
   std::unordered_map<Digest, Entry> entries_;
   std::uint64_t limit_bytes_;
-  std::uint64_t bytes_ = 0;     ///< of the files in entries_
-  std::uint64_t reserved_ = 0;  ///< by uploads under way
-  std::uint64_t dropped_ = 0;   ///< bytes of those that made room
-  std::uint64_t uses_ = 0;      ///< counts up with every use: the order of last use
+  std::uint64_t bytes_ = 0;     ///< size of the files in entries_
+  std::uint64_t reserved_ = 0;  ///< size reserved by uploads
+  std::uint64_t dropped_ = 0;   ///< size of all tensors dropped
+  std::uint64_t uses_ = 0;      ///< number of uses; orders entries by last use
 };
 
 }  // namespace pareto::daemon

@@ -29,7 +29,8 @@ WorkWatch::Task::Task(WorkWatch& watch, std::string_view what, Nanoseconds limit
       due_(*deadline_after(limit)) {
   const std::lock_guard lock(watch_.mutex_);
   watch_.tasks_.push_back(this);
-  // Limits differ little: most often the watch will look before this one is due, and need not be woken.
+  // Limits differ little. Most often the watch looks before this task is due, and need not be
+  // woken.
   if (watch_.next_look_ && *watch_.next_look_ <= due_) return;
   watch_.next_look_ = due_;
   watch_.changed_.notify_all();

@@ -1,6 +1,6 @@
-// Deadlines for what cannot be waited for with one: a shard that is loaded, or that computes.
+// Deadlines for work that cannot be waited for with a deadline: loading a shard, and computing.
 //
-//   begin(limit) ──limit──▶ its loops are told to stop ──grace──▶ it can't be ended: the daemon is told
+//   begin(limit) ──limit──▶ its loops shall stop ──grace──▶ it is stuck: the daemon is informed
 #pragma once
 
 #include <atomic>
@@ -18,16 +18,17 @@
 
 namespace pareto::daemon {
 
+/// Times that work may take.
 struct WorkLimits {
-  Nanoseconds load = std::chrono::minutes(10);    ///< of a shard, all engines
-  Nanoseconds request = std::chrono::minutes(5);  ///< computing one
-  /// How long a load keeps others waiting; then they go on beside it.
+  Nanoseconds load = std::chrono::minutes(10);    ///< loading a shard with all engines
+  Nanoseconds request = std::chrono::minutes(5);  ///< computing one request
+  /// A load keeps others waiting for this long; then they go on at the same time.
   Nanoseconds turn = std::chrono::seconds(30);
-  /// What work that was told to stop is given before it counts as stuck.
+  /// Work that was told to stop has this long before it counts as stuck.
   Nanoseconds grace = std::chrono::seconds(10);
 };
 
-/// Ends work that takes too long, and tells of work that does not end.
+/// Ends work that takes too long, and reports work that does not end.
 ///
 /// Threads: any.
 class WorkWatch {
@@ -46,14 +47,14 @@ class WorkWatch {
   /// Work under way, from construction to destruction. Threads: one.
   class Task {
    public:
-    /// `what` names it, as in "a request of shard resnet50 [0, 41)"; it and the watch outlive the task. `stop` becomes true when the
-    /// limit has passed.
+    /// Begins work. `what` names it, for example "a request of shard resnet50 [0, 41)". `what` and
+    /// the watch outlive the task. `stop` becomes true when the limit has passed.
     Task(WorkWatch& watch, std::string_view what, Nanoseconds limit, StopFlag stop);
     ~Task();
     Task(const Task&) = delete;
     Task& operator=(const Task&) = delete;
 
-    /// Whether it was told to stop because its limit has passed.
+    /// Returns whether it was told to stop because its limit has passed.
     bool overdue() const { return overdue_; }
 
    private:
@@ -62,14 +63,15 @@ class WorkWatch {
     const std::string_view what_;
     const Nanoseconds limit_;
     const StopFlag stop_;
-    TimePoint due_;  ///< to stop, and then to be told of
+    TimePoint due_;  ///< time to stop it; later, time to report it
     bool told_ = false;
     std::atomic<bool> overdue_{false};
   };
 
  private:
   void watch();
-  /// Stops what is due; returns what is stuck. Sets when to look next.
+  /// Stops the tasks that are due, sets the time of the next look, and returns the names of stuck
+  /// tasks.
   std::vector<std::string> look();
 
   const WorkLimits limits_;
@@ -78,7 +80,7 @@ class WorkWatch {
   std::condition_variable changed_;
   bool closed_ = false;
   std::vector<Task*> tasks_;
-  std::optional<TimePoint> next_look_;  ///< none: only when a task begins
+  std::optional<TimePoint> next_look_;  ///< empty: not before a task begins
   std::jthread watching_;
 };
 
