@@ -71,7 +71,7 @@ std::vector<OptionGroup> option_groups(const Usage& usage) {
     if (option.positional()) return groups.front();
     if (option.group == kOptions) return last;
     const auto found = std::ranges::find(groups, option.group, &OptionGroup::heading);
-    return found == groups.end() ? groups.emplace_back(option.group) : *found;
+    return found == groups.end() ? groups.emplace_back(OptionGroup{option.group, {}}) : *found;
   };
   for (const OptionUsage& option : usage.options) group_of(option).options.push_back(&option);
   groups.push_back(std::move(last));
