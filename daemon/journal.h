@@ -11,8 +11,8 @@
 
 namespace pareto::daemon {
 
-/// Whether a descriptor is the stream that JOURNAL_STREAM ("device:inode", systemd.exec(5)) names.
-/// journal_stream: the variable's value, null where it is not set.
+/// Returns whether a descriptor is the stream that JOURNAL_STREAM ("device:inode", systemd.exec(5))
+/// names. journal_stream: the variable's value, null where it is not set.
 bool is_journal_stream(int fd, const char* journal_stream);
 
 /// Returns a line as the journal takes it: "NAME=value", the text as MESSAGE, its level as PRIORITY

@@ -1,5 +1,5 @@
-// What main needs of the operating system: signals as something to wait for, cores, the parent's
-// end, the ready line.
+// Services of the operating system for main(): waiting for signals, cores, the end of the parent,
+// the ready line.
 #pragma once
 
 #include <chrono>

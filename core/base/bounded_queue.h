@@ -89,7 +89,7 @@ class BoundedQueue {
     const std::lock_guard lock(mutex_);
     return items_.size();
   }
-  /// Whether push() would wait, of an item that holds no bytes.
+  /// Returns whether push() would wait, for an item that holds no bytes.
   bool full() const {
     const std::lock_guard lock(mutex_);
     return items_.size() >= capacity_ || (!items_.empty() && bytes_ > budget_.bytes);

@@ -43,7 +43,7 @@ class ConfigSection {
   void optional_duration(const std::string& key, std::chrono::nanoseconds& target);
   /// "1%", as 0.01; up to 100%
   void optional_share(const std::string& key, double& target);
-  /// The same, and more than 100%.
+  /// "150%", as 1.5; may be more than 100%
   void optional_percentage(const std::string& key, double& target);
   /// "100mbit", in bits per second
   void optional_rate(const std::string& key, std::uint64_t& target);

@@ -1,4 +1,5 @@
-// Where Linux's control groups are, version 1 or 2: what limits the memory of a group of processes.
+// Locations of Linux's control groups, version 1 or 2. They limit the memory of a group of
+// processes.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// How long a thread has kept a processor busy: next to a duration it tells work from waiting.
+// Processor time of a thread. Compared with a duration, it tells work from waiting.
 #pragma once
 
 #include "core/base/clock.h"

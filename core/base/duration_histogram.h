@@ -1,4 +1,4 @@
-// How long things took, counted by size as they happen, for who asks later.
+// Counts of durations by size, updated as they happen and read later.
 #pragma once
 
 #include <algorithm>

@@ -31,7 +31,7 @@ class FolderLock {
  public:
   /// Returns no value if another process has it. Fails: kNotFound (no such folder), kPermission.
   static Expected<std::optional<FolderLock>> try_take(const std::filesystem::path& folder);
-  /// Whether a process has it, without taking it. Fails: as try_take.
+  /// Returns whether a process has the lock, without taking it. Fails: as try_take.
   static Expected<bool> is_taken(const std::filesystem::path& folder);
 
  private:

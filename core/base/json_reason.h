@@ -1,4 +1,4 @@
-// What is wrong with a JSON document, for people.
+// Error texts for JSON documents that are wrong, for people.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// What others say, made fit for a terminal: they may say anything.
+// Makes texts of other programs fit for a terminal. Such texts may contain anything.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// What a program takes on its command line, read off its parser: --help, the manual page, the pages
-// of docs/reference and the completions of shells have one source.
+// Arguments of a program, read off its command line parser. They are the one source of --help, the
+// manual page, the pages of docs/reference and the completions of shells.
 //
 //   CLI::App ──usage_of──▶ Usage ──▶ help_page, manual_page (troff), reference_page (Markdown),
 //                                    completion (bash, zsh)

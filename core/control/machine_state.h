@@ -1,4 +1,4 @@
-// How the machine of a device is at one moment.
+// State of a device's machine at one moment.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// How a device is to run a shard.
+// Settings that a device runs a shard with.
 #pragma once
 
 #include <compare>

@@ -1,4 +1,4 @@
-// What a stage has done, as its daemon counts it and a coordinator is told it.
+// Counts of a stage, which its daemon keeps and a coordinator receives.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What opens a stage of a loaded shard.
+// Request to open a stage of a loaded shard.
 #pragma once
 
 #include <cstdint>

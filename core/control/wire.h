@@ -1,5 +1,5 @@
-// What both programs say to each other over the control service: values as messages of
-// proto/control.proto, and back.
+// Converts what both programs say over the control service to messages of proto/control.proto, and
+// back.
 //
 // A peer may say anything. Words come out without control characters and no longer than a line.
 #pragma once

@@ -1,4 +1,4 @@
-// When a certificate expires, as a metric.
+// Metric that tells when a certificate expires.
 #pragma once
 
 #include "core/metrics/metric.h"

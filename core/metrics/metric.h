@@ -1,4 +1,5 @@
-// What a scrape is told, as values: families of samples, made when somebody asks and kept nowhere.
+// Content of a scrape, as values: families of samples. They are made for each scrape and kept
+// nowhere.
 //
 //   plain counters of the parts --read--> Families --exposition--> text
 //       --MetricsServer--> Prometheus

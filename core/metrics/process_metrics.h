@@ -1,4 +1,4 @@
-// What every program says of its own process, by the names that Prometheus gives these figures.
+// Figures of a program's own process, under the names that Prometheus gives them.
 #pragma once
 
 #include "core/metrics/metric.h"

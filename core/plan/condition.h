@@ -1,4 +1,5 @@
-// What a link does to what crosses it: predicted from, emulated and recorded as one type. A file:
+// Condition of a link: what it does to packets. Predictions, emulation and records share this type.
+// A file:
 //
 //   delay: 20ms            # both directions …
 //   rate: 100mbit
@@ -77,7 +78,7 @@ struct LinkDirection {
   Nanoseconds trace_period{};  ///< time after which the trace begins again; 0: its last row stays
 
   bool operator==(const LinkDirection&) const = default;
-  /// Whether packets differ from each other in what happens to them.
+  /// Returns whether packets differ from each other in what happens to them.
   bool varies_by_packet() const {
     return jitter.deviation.count() > 0 || loss > 0 || burst_loss || reorder > 0 || duplicate > 0;
   }

@@ -1,5 +1,5 @@
-// What a model takes on a device, measured once and kept: what plans are predicted from. A
-// document; format: core/plan/FORMAT.md.
+// Times of a model on a device, measured once and kept. Plans are predicted from them. A document;
+// format: core/plan/FORMAT.md.
 #pragma once
 
 #include <cstddef>

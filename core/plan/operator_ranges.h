@@ -1,5 +1,5 @@
-// Which operators of a model, where a plan runs them in another order than the model lists them:
-// then a stage holds several ranges.
+// Sets of a model's operators, as ranges. A stage holds several ranges if its plan runs operators
+// in another order than the model lists them.
 #pragma once
 
 #include <compare>

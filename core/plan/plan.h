@@ -35,7 +35,7 @@ struct Plan {
   std::vector<std::string>
       splits;  ///< names of the split points, one fewer than stages; empty: one device runs all
   std::vector<StagePlan> stages;  ///< stages in order, without gaps
-  /// Whether its stages are replicas, each of them the whole model, that requests go to in turns.
+  /// True if its stages are replicas: each is the whole model, and requests go to them in turns.
   /// Else they are a pipeline.
   bool replicated = false;
   std::string transport = "tcp";  ///< transport of every link, if `transports` is empty
@@ -58,7 +58,7 @@ struct Plan {
   /// Returns what that stage runs, and all that runs before it. In a plan that begins inside the
   /// model, to measure a part of it, everything before has run.
   ShardOperators operators_of(std::size_t stage) const;
-  /// Whether some stage runs other operators than [begin, end) of the model.
+  /// Returns whether some stage runs other operators than [begin, end) of the model.
   bool has_own_order() const;
 
   /// One a stage.

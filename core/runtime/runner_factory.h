@@ -1,4 +1,4 @@
-// How a daemon comes by the runners of its shards.
+// Factory of a daemon's shard runners.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// What each operator of a shard costs, and each segment of it: operators run one by one in the
-// plain engine. Sees LibTorch: for core/runtime sources only.
+// Times each operator and each segment of a shard. Operators run one by one in the plain engine. It
+// includes LibTorch: include it only in sources of core/runtime.
 #pragma once
 
 #include <torch/script.h>

@@ -77,7 +77,7 @@ class Tensor {
   std::shared_ptr<const void> owner_;
 };
 
-/// Whether a tensor of that rank can lie so.
+/// Returns whether a tensor of that rank can have that layout.
 constexpr bool suits(MemoryLayout layout, std::size_t rank) {
   return layout == MemoryLayout::kRowMajor || rank == 4;
 }
@@ -85,8 +85,8 @@ constexpr bool suits(MemoryLayout layout, std::size_t rank) {
 /// kExhausted.
 Expected<Tensor> row_major(const Tensor& tensor);
 
-/// Whether two tensors have the same dtype, shape and bits of every element (so NaN equals the same
-/// NaN, and -0 differs from 0), however they lie in memory.
+/// Returns whether two tensors have the same dtype, shape and bits of every element (so NaN equals
+/// the same NaN, and -0 differs from 0), however they lie in memory.
 bool bit_equal(const Tensor& a, const Tensor& b);
 
 }  // namespace pareto

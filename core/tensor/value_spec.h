@@ -1,5 +1,5 @@
-// What will cross a boundary, before anything has: types, and shapes with the batch dimension
-// symbolic.
+// Types and shapes of values that will cross a boundary, known before any value exists. The batch
+// dimension is symbolic.
 #pragma once
 
 #include <cstdint>

@@ -19,8 +19,8 @@ struct HostPort {
 Expected<HostPort> parse_host_port(std::string_view text);
 /// Writes the address as text: brackets around a host with colons in it.
 std::string to_string(const HostPort& address);
-/// Whether an address, "HOST:PORT", is one of the loopback interface. Others of this machine's are
-/// not known.
+/// Returns whether an address, "HOST:PORT", is one of the loopback interface. Others of this
+/// machine's are not known.
 bool is_loopback(std::string_view address);
 
 }  // namespace pareto::transport

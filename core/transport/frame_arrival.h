@@ -1,5 +1,5 @@
-// When a frame came that is read piece by piece: what links over streams of bytes say of it in
-// Received.
+// Times at which a frame came that is read piece by piece. Links over streams of bytes report them
+// in Received.
 #pragma once
 
 #include "core/base/clock.h"

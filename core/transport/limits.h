@@ -1,4 +1,5 @@
-// What the limits and options of a link mean to the frame codec. Internal to core/transport.
+// Converts the limits and options of a link to those of the frame codec. Internal to
+// core/transport.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// What messages of given sizes take on a link, each by itself and one behind the other: what plans
-// that nobody has run are predicted from. Made of pings (ping.h).
+// Measures how long messages of given sizes take on a link, both alone and one behind the other.
+// Plans that nobody has run are predicted from these times. It sends pings (ping.h).
 #pragma once
 
 #include <chrono>

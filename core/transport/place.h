@@ -1,4 +1,4 @@
-// Where a process is, for transports that reach no further than a machine (Reach::kMachine).
+// Place of a process, for transports that connect only processes of one machine (Reach::kMachine).
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ struct Place {
 
 /// This process's. Threads: any.
 Place this_place();
-/// Whether shared memory connects two processes there: one kernel, one network namespace, one user.
-/// False where a place is not known.
+/// Returns whether shared memory can connect processes at two places: one kernel, one network
+/// namespace, one user. False where a place is not known.
 bool share_memory(const Place& one, const Place& other);
 
 }  // namespace pareto::transport

@@ -1,15 +1,15 @@
-// What this machine's TCP does by itself, read in this network namespace. (Another congestion
-// control for a single route is not seen.)
+// Settings of this machine's TCP, read in this network namespace. Another congestion control for a
+// single route is not seen.
 #pragma once
 
 namespace pareto::transport {
 
-/// Whether an idle connection forgets what it has learnt: not with
+/// Returns whether an idle connection forgets what it has learnt: not with
 /// net.ipv4.tcp_slow_start_after_idle=0, nor with bbr.
 bool idle_connections_cool();
 
-/// Whether net.ipv4.tcp_congestion_control is one that sends no faster than it has seen bytes
-/// arrive (bbr).
+/// Returns whether net.ipv4.tcp_congestion_control is one that sends no faster than it has seen
+/// bytes arrive (bbr).
 bool connections_are_paced();
 
 }  // namespace pareto::transport

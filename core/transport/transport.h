@@ -1,5 +1,5 @@
-// How messages cross from one stage to the next. A plug: one folder per transport, one line in
-// builtin_transports.cc, one conformance suite over all (tests/core/transport/conformance_test.cc).
+// Transports carry messages from one stage to the next. A plug: one folder per transport, one line
+// in builtin_transports.cc, and one conformance suite (tests/core/transport/conformance_test.cc).
 //
 //   Transport --listen--> Listener --accept--> Link        Transport --connect--> Link
 //
@@ -24,15 +24,15 @@ namespace pareto::transport {
 /// allocated.
 struct Limits {
   std::uint64_t max_frame_bytes = std::uint64_t{1} << 30;
-  /// The same for what comes on an accepted link until Link::trust(), for its peer has not said yet
-  /// who it is; 0: as for all others. Ignored by transports within a machine.
+  /// Largest frame on an accepted link before Link::trust(), because its peer has not said yet who
+  /// it is; 0: as for all others. Ignored by transports within a machine.
   std::uint64_t max_stranger_frame_bytes = 0;
   /// The most bytes that a transport that reads ahead may buffer for one link, beyond the frame
   /// being read; gRPC holds some more of its own over a network.
   std::uint64_t read_ahead_bytes = std::uint64_t{4} << 20;
-  /// Whether frames carry a checksum of their tensors (one pass over them on each side), also to an
-  /// address of this machine: a tunnel or a forwarder may stand there. Headers always do. Ignored
-  /// by transports within a machine, between whose ends nothing lies but its memory.
+  /// If true, frames carry a checksum of their tensors (one pass over them on each side), also to
+  /// an address of this machine: a tunnel or a forwarder may stand there. Headers always do.
+  /// Ignored by transports within a machine, between whose ends nothing lies but its memory.
   bool payload_checksum = true;
   /// The codec of tensors that are sent; null: they travel as they are. Every link takes what any
   /// codec made. It is ignored by transports within a process.

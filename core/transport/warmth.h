@@ -1,4 +1,5 @@
-// When and with how much an idle connection is kept warm; no threads, no sockets.
+// Decides when an idle connection is kept warm, and with how many bytes. It has no threads and no
+// sockets.
 //
 // A TCP sender that pauses for longer than its retransmission timeout (the round trip and 200 ms)
 // starts slowly again, and one that sends little for as long has its congestion window halved: the

@@ -11,7 +11,7 @@ namespace pareto::wire {
 
 std::uint64_t checksum(std::span<const std::byte> bytes);
 
-/// The same sum over bytes that come in pieces.
+/// Sums bytes that come in pieces. The result equals checksum() of all of them.
 ///
 /// Threads: one owner.
 class Checksum {

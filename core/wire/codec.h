@@ -27,7 +27,7 @@ class Codec {
   virtual std::string_view name() const = 0;
   /// Returns its byte in a frame, 1 … 255: never changed and never given to another.
   virtual std::uint8_t number() const = 0;
-  /// Whether a decoded tensor has the bits of the original.
+  /// Returns whether a decoded tensor has the bits of the original.
   virtual bool lossless() const = 0;
   /// Tensors of other dtypes travel as they are.
   virtual bool takes(DType dtype) const = 0;

@@ -1,5 +1,5 @@
-// What each way to send a value takes on this machine, measured on the value itself: what `--codec
-// auto` decides by.
+// Cost of each way to send a value, measured on this machine with the value itself. `--codec auto`
+// decides by it.
 #pragma once
 
 #include <cstdint>

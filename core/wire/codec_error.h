@@ -1,4 +1,4 @@
-// What a lossy codec costs in precision: a decoded tensor against the original.
+// Loss of precision by a codec: a decoded tensor against the original.
 #pragma once
 
 #include "core/tensor/tensor.h"

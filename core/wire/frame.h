@@ -51,7 +51,7 @@ struct FrameLimits {
 };
 
 struct FrameOptions {
-  /// Whether the tensors' bytes are summed too. The header and the metadata always are.
+  /// If true, the checksum covers the tensors' bytes too. It always covers header and metadata.
   bool payload_checksum = true;
   /// The codec by which the tensors of kValues and kPart travel, those that it takes and makes
   /// smaller; the others, and all if it is null, travel as they are.
@@ -156,7 +156,7 @@ class FrameDecoder {
   /// it is then complete).
   Expected<std::size_t> feed(std::span<const std::byte> bytes);
 
-  /// Whether no byte of the frame has come yet.
+  /// Returns whether no byte of the frame has come yet.
   bool untouched() const { return received_ == 0; }
   bool complete() const { return phase_ == Phase::kComplete; }
   /// Returns the bytes of the frame that have come.

@@ -1,4 +1,4 @@
-// What travels on a link, in memory. Its bytes on a wire are specified in core/wire/FORMAT.md.
+// Message: what travels on a link, in memory. core/wire/FORMAT.md specifies its bytes on a wire.
 #pragma once
 
 #include <cstdint>

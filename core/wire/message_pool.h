@@ -1,5 +1,5 @@
-// What messages are made of, kept from those that are done for those to come. Tensors' own memory:
-// core/tensor/tensor_pool.h.
+// Keeps the parts of messages that are done for messages to come. The memory of tensors has its own
+// pool: core/tensor/tensor_pool.h.
 #pragma once
 
 #include <cstdint>

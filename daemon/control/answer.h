@@ -1,4 +1,4 @@
-// What all calls of the control service have in common.
+// Common part of all calls of the control service.
 #pragma once
 
 #include <grpcpp/grpcpp.h>

@@ -1,4 +1,4 @@
-// Where Observe asks how the machine is.
+// Source of the machine's state, for the call Observe.
 #pragma once
 
 #include <functional>

@@ -66,7 +66,7 @@ class NetworkLease {
 
   /// Fails: kPermission, with the remedy.
   Expected<> check_allowed() const;
-  /// Whether this process could change a network at all. Fails: kPermission, with the remedy.
+  /// Checks that this process can change a network at all. Fails: kPermission, with the remedy.
   Expected<> check_able() const;
   /// Fails: kPermission (allow_netem is off; the control interface, unless it is named on purpose),
   /// kUnavailable (another has a lease), kClosed, and as the change does.

@@ -1,5 +1,5 @@
-// What each coordinator has loaded and opened on this device, so that all of it goes when the
-// coordinator goes, however it goes.
+// Shards and stages that each coordinator has loaded and opened on this device. All of them go when
+// the coordinator goes, in whatever way it goes.
 #pragma once
 
 #include <cstdint>

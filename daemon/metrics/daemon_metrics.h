@@ -1,5 +1,4 @@
-// What a daemon tells Prometheus: read off its parts when it is asked, every name listed in
-// METRICS.md.
+// Metrics of a daemon, read off its parts for each scrape. METRICS.md lists every name.
 //
 //   StageMeters, StageHost, ShardCache, TensorStore, /proc, /sys --daemon_metrics--> Families
 #pragma once

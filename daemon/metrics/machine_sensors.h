@@ -1,5 +1,5 @@
-// What this device's own sensors say: temperature, frequency, throttling, power, as far as the
-// kernel shows them.
+// Figures of this device's sensors: temperature, frequency, throttling and power, if the kernel
+// shows them.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// What this device's sensors say, in the few figures that a coordinator is told
+// Figures of this device's sensors, reduced to the few that a coordinator receives
 // (proto/control.proto, Observe).
 //
 //   /sys --machine_sensors--> Families --machine_state--> control::MachineState

@@ -45,7 +45,7 @@ class EngineHistory {
     std::int64_t begin = 0;
     std::int64_t end = 0;
     Nanoseconds plain{};
-    /// Whether an engine was hopeless, by engine and precision, for all that were tried.
+    /// Results of the engines that were tried, by engine and precision; true means hopeless.
     std::map<std::pair<std::string, runtime::Precision>, bool> hopeless;
   };
   static std::string key_of(const plan::Shard& shard, const runtime::RunnerOptions& options);

@@ -105,7 +105,7 @@ class Stage {
   std::optional<TimePoint> idle_since() const;
 
  private:
-  // What its threads do.
+  // Bodies of the stage's threads.
   void receive_requests();
   void compute_requests();
   void send_results();

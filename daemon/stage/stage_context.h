@@ -1,4 +1,4 @@
-// What every part of a stage knows of it: which one it is, and where it counts.
+// Facts that every part of a stage knows: which stage it is, and where it counts.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What goes through a stage, and the queue of what waits to leave it.
+// Item that goes through a stage, and the queue of items that wait to leave it.
 #pragma once
 
 #include <atomic>

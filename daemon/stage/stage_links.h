@@ -99,7 +99,7 @@ class StageLinks {
   SenderState sender_;
 
   std::atomic<std::size_t> inputs_;
-  // These belong to the thread that receives:
+  // Used only by the thread that receives:
   transport::PingAnswers upstream_answers_;
   wire::PartAssembler assembler_;
   transport::Received parts_received_;  ///< times of the parts in it

@@ -1,4 +1,4 @@
-// What a stage computes of a message, and with which shard.
+// Computing part of a stage: runs its shard on a message.
 //
 //   StageItem (a request's inputs) ──compute──▶ the same item (its outputs, or its error)
 //                                       └─early──▶ parts of the outputs, while the shard still runs

@@ -1,5 +1,4 @@
-// What is checked of a TorchScript archive before LibTorch reads it: bytes that it would not
-// survive.
+// Checks a TorchScript archive before LibTorch reads it, because some bytes would end the process.
 #pragma once
 
 #include <istream>

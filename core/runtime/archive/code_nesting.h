@@ -1,5 +1,5 @@
-// How deeply the code of a TorchScript archive nests. LibTorch's parser calls itself for every
-// level, and ends the process when its stack is used up.
+// Measures how deeply the code of a TorchScript archive nests. LibTorch's parser calls itself for
+// every level, and ends the process when its stack is used up.
 #pragma once
 
 #include <cstddef>

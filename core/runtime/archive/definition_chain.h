@@ -1,5 +1,5 @@
-// How far the classes and functions of a TorchScript archive lead from one to the next. LibTorch
-// reads the definition that another one names while it reads that other one.
+// Measures how far the classes and functions of a TorchScript archive lead from one to the next.
+// While LibTorch reads a definition, it reads those that it names.
 #pragma once
 
 #include <cstddef>

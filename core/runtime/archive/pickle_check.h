@@ -1,6 +1,6 @@
-// What a pickle of a TorchScript archive does to the machine that reads it. LibTorch takes values
-// from an empty stack, makes its memo as long as a number says, and frees a value inside a value by
-// a call inside a call: each of them ends the process.
+// Checks pickles of a TorchScript archive before LibTorch reads them. LibTorch takes values from an
+// empty stack, and makes its memo as long as a number says. It frees nested values by nested calls.
+// Each of these can end the process.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Which engine runs a shard: the one asked for, or the fastest of those that give the plain
-// engine's results. Sees LibTorch: for core/runtime sources only.
+// Chooses the engine that runs a shard: the requested one, or the fastest that gives the plain
+// engine's results. It includes LibTorch: include it only in sources of core/runtime.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// What a shard's engine is chosen by, and how long each engine took.
+// Options that choose a shard's engine, and the time that each engine took.
 #pragma once
 
 #include <atomic>
@@ -35,8 +35,8 @@ struct RunnerOptions {
   int threads = 1;             ///< intra-op threads, 1 … 256; binds OpenBLAS too
   std::string device = "cpu";  ///< "cpu" or "cuda:N"
   std::int64_t batch = 1;      ///< the batch that engines are timed at; any other runs as well
-  /// Whether "auto" need not try an engine, where the plain one's first run took so long; empty: it
-  /// tries all. Called by load() only, on its thread.
+  /// Returns whether "auto" need not try an engine, given the time of the plain engine's first run.
+  /// If this is empty, "auto" tries all. Called by load() only, on its thread.
   std::function<bool(const std::string& engine, Precision precision, Nanoseconds plain)>
       is_hopeless{};
   /// A flag that makes loops of the shard fail while it is true, in load(), run() and profile():

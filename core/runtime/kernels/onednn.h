@@ -1,4 +1,4 @@
-// What the sources that call oneDNN directly share. Internal to core/runtime; sees LibTorch.
+// Helpers of the sources that call oneDNN directly. Internal to core/runtime; sees LibTorch.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -1,4 +1,4 @@
-// How much memory packed weights take.
+// Size of packed weights in memory.
 #pragma once
 
 #include <cstdint>

@@ -15,8 +15,8 @@ namespace pareto::runtime {
 /// A convolution for one size of input. Threads: one at a time.
 class WinogradConvolution {
  public:
-  /// Whether this method can do what is asked: the kernel's shape, its stride, channels in
-  /// multiples of 16, an activation that only holds the result between two numbers.
+  /// Returns whether this method can compute the convolution: the kernel's shape, its stride,
+  /// channels in multiples of 16, an activation that only holds the result between two numbers.
   static bool fits(const ConvolutionSpec& spec);
 
   /// Requires fits(). `content`: of the spec's weight. input_sizes: [batch, in, height, width].

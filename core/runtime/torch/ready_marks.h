@@ -1,5 +1,6 @@
-// Where in a graph a result is ready before the graph has ended, so that it can be on its way while
-// the rest is computed. Sees LibTorch: for core/runtime sources only.
+// Finds the places in a graph at which a result is ready before the graph ends. The result can then
+// be sent while the rest is computed. It includes LibTorch: include it only in sources of
+// core/runtime.
 #pragma once
 
 #include <torch/script.h>

@@ -1,5 +1,5 @@
-// How many threads one operator may use. LibTorch's count is thread-local and OpenBLAS has one of
-// its own that LibTorch does not set.
+// Sets how many threads one operator may use. LibTorch's count belongs to a thread. OpenBLAS has
+// its own count, which LibTorch does not set.
 #pragma once
 
 #include <cstdint>

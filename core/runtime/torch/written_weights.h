@@ -1,5 +1,5 @@
-// Which tensors a graph writes in place that are not its own. Sees LibTorch: for sources of
-// core/runtime and partitioner/model/graph only.
+// Finds tensors that a graph writes in place although they are not its own. It includes LibTorch:
+// include it only in sources of core/runtime and partitioner/model/graph.
 #pragma once
 
 #include <torch/script.h>
@@ -14,7 +14,7 @@ namespace pareto::runtime {
 /// The nodes of a block and of all blocks inside, each before those inside it.
 void for_each_node(torch::jit::Block* block, const std::function<void(torch::jit::Node*)>& visit);
 
-/// Whether any operator of the block, or of those inside, is known to write to something.
+/// Returns whether an operator of the block, or of a block inside, is known to write to something.
 bool writes_anything(torch::jit::Block* block);
 
 /// Lets a graph go on with a clone of a tensor, which is returned: AliasDb holds that any two

@@ -51,7 +51,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   template <typename Ready>
   bool wait(std::unique_lock<std::mutex>& lock, Deadline deadline, Ready ready);
 
-  // What a reactor starts; called with the mutex held.
+  // The derived class starts these operations. They are called with the mutex held.
   virtual void start_read(::grpc::ByteBuffer* into) = 0;
   virtual void start_write(const ::grpc::ByteBuffer* chunk) = 0;
   /// Reports that nothing will be written any more. `peer_ended`: nor will anything be read.

@@ -1,4 +1,4 @@
-// Where links of shared memory come in.
+// Listener for links of shared memory.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// What the two ends of a shared-memory link tell each other through their Unix socket
-// (SOCK_SEQPACKET: packets arrive whole, in order), and what lies in the memory they share.
+// Packets that the two ends of a shared-memory link exchange through their Unix socket, and the
+// layout of the memory they share. The socket is SOCK_SEQPACKET: packets arrive whole and in order.
 // Internal to core/transport/shm.
 //
 //   sender                                                     receiver

@@ -15,7 +15,7 @@ Expected<FileDescriptor> listen_unix(std::string& name);
 /// Connected, non-blocking; the listener may not have accepted it yet. Fails: kUnavailable (nobody
 /// listens), kPermission (somebody else's process does), kInvalidArgument, kTimeout.
 Expected<FileDescriptor> connect_unix(const std::string& name, Deadline deadline);
-/// Whether the other end's process is ours: of the same user, or of root.
+/// Returns whether the other end's process is ours: of the same user, or of root.
 bool is_ours(const FileDescriptor& socket);
 
 }  // namespace pareto::transport::shm

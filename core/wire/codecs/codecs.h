@@ -6,7 +6,7 @@
 
 namespace pareto::wire::codecs {
 
-// They live as long as the process.
+// These objects live as long as the process.
 const Codec* fp16();
 const Codec* bf16();
 const Codec* int8();

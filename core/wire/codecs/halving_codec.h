@@ -1,4 +1,4 @@
-// What fp16 and bf16 have in common: every float32 becomes 16 bits of its own. Internal to
+// Common part of fp16 and bf16, which turn every float32 into 16 bits. Internal to
 // core/wire/codecs.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What every codec does first and last. Internal to core/wire/codecs.
+// First and last steps of every codec. Internal to core/wire/codecs.
 #pragma once
 
 #include <cstddef>
