@@ -1,4 +1,4 @@
-// What the end of a call means: a status of gRPC as an error whose sentence names the device.
+// Converts the end of a call: a status of gRPC becomes an error whose sentence names the device.
 #pragma once
 
 #include <chrono>

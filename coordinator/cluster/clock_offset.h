@@ -1,6 +1,6 @@
-// How far a device's monotonic clock is from ours, and how sure that is. As NTP does it (RFC 5905,
-// section 8): the offset is known to half of what the question and its answer spent on their way,
-// however unequal the two ways were.
+// Offset of a device's monotonic clock from ours, with its uncertainty. As in NTP (RFC 5905,
+// section 8), the error is at most half of the time that question and answer spent on their way.
+// This holds however unequal the two ways were.
 //
 //   ours    asked ────╮                   ╭──▶ heard
 //   theirs            ╰─▶ received ─ answered

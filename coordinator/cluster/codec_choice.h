@@ -1,5 +1,5 @@
-// Which codec `auto` stands for on a link: the one that takes a message across soonest, by what was
-// measured on the devices.
+// Chooses the codec that `auto` stands for on a link: the one that takes a message across soonest,
+// as measured on the devices.
 //
 //   time of a message = encode (on the sender) + bytes / rate of the link
 //                       + decode (on the receiver)

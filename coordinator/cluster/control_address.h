@@ -1,4 +1,4 @@
-// Where a daemon's control service is, as people write it.
+// Address of a daemon's control service, as people write it.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// What only the coordinator asks, and what it makes of the answers: values as messages of
-// proto/control.proto, and back. What both programs say is in core/control/wire.h.
+// Converts what only the coordinator asks and is answered to messages of proto/control.proto, and
+// back. What both programs say is in core/control/wire.h.
 #pragma once
 
 #include <chrono>

@@ -36,10 +36,11 @@ class Network {
   /// measured to be like when it was first applied. Fails: kNotFound (no such condition),
   /// kUnavailable (the link is not what was asked for), kTimeout.
   virtual Expected<netem::LinkMeasurement> apply(const std::string& condition) = 0;
-  /// Whether it may be applied. Fails: kNotFound or kInvalidArgument with the remedy.
+  /// Checks that the condition may be applied. Fails: kNotFound or kInvalidArgument with the
+  /// remedy.
   virtual Expected<> offers(const std::string& condition) const = 0;
-  /// Whether the condition held since it was applied. Fails: kUnavailable (this machine could not
-  /// keep up), and as tc does.
+  /// Checks that the condition held since it was applied. Fails: kUnavailable (this machine could
+  /// not keep up), and as tc does.
   virtual Expected<> check() const = 0;
   /// Returns the condition for what is not a trial: "none" where it can be had.
   virtual std::string resting_condition() const = 0;
@@ -52,7 +53,7 @@ class Network {
   }
 
  protected:
-  /// Whether a map by name has it. Fails: kNotFound with the nearest.
+  /// Checks that a map by name has the condition. Fails: kNotFound with the nearest.
   template <typename ByName>
   static Expected<> known(const std::string& condition, const ByName& conditions) {
     if (conditions.contains(condition)) return {};

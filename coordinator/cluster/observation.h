@@ -1,5 +1,5 @@
-// What a device tells of itself and its stages at one moment: proto/control.proto, Observe. Counts
-// only grow while a stage is open.
+// State of a device and its stages at one moment, as the call Observe tells it
+// (proto/control.proto). Counts only grow while a stage is open.
 #pragma once
 
 #include <cstdint>

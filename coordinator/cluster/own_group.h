@@ -1,4 +1,4 @@
-// How children are started whom Ctrl-C in the terminal is not meant for.
+// Starts children that Ctrl-C in the terminal does not reach.
 #pragma once
 
 #include <signal.h>

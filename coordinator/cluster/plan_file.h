@@ -47,9 +47,9 @@ std::vector<std::string> device_names(const std::vector<NamedPlan>& plans);
 /// Returns how many devices plans name, each counted once.
 std::size_t devices_named(const std::vector<NamedPlan>& plans);
 
-/// Whether it can be deployed there: it cuts that model, at points where it may be cut, on devices
-/// that are there, with names that are known. Fails: kInvalidArgument, kNotFound with the remedy,
-/// beginning with the plan's name.
+/// Checks that the plan can be deployed on the cluster. It must cut that model at points where it
+/// may be cut, on devices that are there, with names that are known. Fails: kInvalidArgument,
+/// kNotFound with the remedy, beginning with the plan's name.
 Expected<> check_plan(const NamedPlan& named, const model::Model& model, const Cluster& cluster);
 
 }  // namespace pareto::cluster

@@ -15,8 +15,8 @@
 
 namespace pareto::cluster {
 
-/// Whether any of an inventory's devices lets its network be changed. Fails: kInvalidArgument with
-/// the remedy.
+/// Checks that at least one device of an inventory lets its network be changed. Fails:
+/// kInvalidArgument with the remedy.
 Expected<> check_changeable(const std::vector<DeviceConfig>& devices);
 
 /// A condition is added to what the network is by itself, and judged by the difference. Leases are

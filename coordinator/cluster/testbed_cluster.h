@@ -30,7 +30,7 @@ struct ChosenTestbed {
   std::string network() const;
 };
 
-/// Whether it is a file that is meant, and not the name of one that is up.
+/// Returns whether `what` is a file, and not the name of a test bed that is up.
 bool is_testbed_file(const std::string& what);
 
 /// `what`: a file, or the name of one that is up. Fails: as read_testbed does; kNotFound (no such

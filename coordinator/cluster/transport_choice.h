@@ -1,4 +1,5 @@
-// Which transport each link of a plan has: mixes as people write them, and what `auto` stands for.
+// Chooses the transport of each link of a plan: mixes as people write them, and what `auto` stands
+// for.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// What is deployed and what is sent through it, behind a seam: the coordinator's model, or a
-// made-up one in tests.
+// Workload: what is deployed, and what is sent through it. It is the coordinator's model, or an
+// invented one in tests.
 #pragma once
 
 #include <cstdint>

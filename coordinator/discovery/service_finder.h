@@ -1,5 +1,5 @@
-// What multicast DNS has answered about a service so far, and what is still to be asked. Without
-// sockets: mdns_browser.h has them.
+// Collects what multicast DNS answers about a service, and knows what is still to be asked. It has
+// no sockets; mdns_browser.h has them.
 #pragma once
 
 #include <cstdint>

@@ -33,7 +33,8 @@ class PlanDeployer final : public PipelineOpener {
   class Pipeline;
   /// Connects to those that were lost. Fails: as Cluster::reconnect().
   Expected<> find_lost_devices_again();
-  /// Whether all other devices answer. Fails: as DaemonClient::status(); the device is lost then.
+  /// Checks that all other devices answer. Fails: as DaemonClient::status(); the device is lost
+  /// then.
   Expected<> check_devices();
 
   const plan::Plan plan_;

@@ -67,10 +67,10 @@ struct LastingOptions {
   /// The time for which devices that were lost are waited for; 0: the first loss ends the stream.
   Nanoseconds retry = std::chrono::seconds(60);
   Nanoseconds watch_every = std::chrono::seconds(1);  ///< how often devices are asked
-  /// A device that does not answer for so long, and for 20 times what its slowest answer took, is
-  /// lost, unless results come later than a second after it was asked.
+  /// A device is lost if it does not answer for this time, and for 20 times its slowest answer. It
+  /// is not lost if results come later than a second after it was asked.
   std::chrono::milliseconds patience{3000};
-  /// The same once somebody wants to stop.
+  /// Replaces `patience` once somebody wants to stop.
   std::chrono::milliseconds last_patience{1000};
   /// The pause between attempts to open a pipeline again: this at first, twice as long each time,
   /// up to 2 s.

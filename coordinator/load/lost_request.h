@@ -1,4 +1,4 @@
-// When a request counts as lost, and what is said of the pipeline that lost it.
+// Decides when a request counts as lost, and describes the pipeline that lost it.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// How far a pipeline's outputs are from what they should be: the price of a lossy codec, a fast
+// Error of a pipeline's outputs against the expected ones: the price of a lossy codec, a fast
 // engine or a low precision.
 #pragma once
 

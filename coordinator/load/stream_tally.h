@@ -1,4 +1,4 @@
-// What became of a stream's requests, in figures: counts, rate, and how long they took.
+// Counts, rate and times of a stream's requests.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
-// What codecs make of what crosses the cuts of a model, and what they take on each device.
+// Measures what codecs do to the values that cross the cuts of a model, and their time on each
+// device.
 //
 //   the model, run here once, cut by cut ──▶ boundary values
 //       ──▶ bytes, error, encode and decode time of each codec, on this machine

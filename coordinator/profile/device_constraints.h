@@ -1,4 +1,4 @@
-// What somebody asks of single devices, put into the inputs of a search.
+// Puts constraints on single devices into the inputs of a search.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What the coordinator's own links take of a stage that is measured over them.
+// Time that the coordinator's own links add to a stage that is measured over them.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What a model takes on each device, shard by shard, measured as stages of real pipelines.
+// Measures the times of a model on each device, shard by shard, as stages of real pipelines.
 //
 //   cuts ──▶ for each: the stage before it, the one after it, and a yardstick, in turns, on every
 //       device ──▶ DeviceProfiles
@@ -51,7 +51,8 @@ std::string profile_key(const plan::DeviceProfile& profile);
 /// Returns the key of the profile that the request would make of a device of the cluster.
 std::string profile_key(const cluster::Cluster& cluster, const cluster::DaemonClient& device,
                         const ProfileWish& wish);
-/// Whether a profile knows all that the request asks for; of what was too large, that it was.
+/// Returns whether a profile has all that the request asks for. It may say of a part that it was
+/// too large.
 bool is_enough(const plan::DeviceProfile& profile, const ProfileWish& wish);
 
 /// The parts that stages are measured with. All outlive the profiler's calls.
@@ -76,7 +77,7 @@ struct ProfileProgress {
   std::size_t done = 0;   ///< cuts of this pass
   std::size_t total = 0;  ///< stays the same within a pass
   int pass = 1;
-  /// Whether the cuts of this pass are timed again, because times of earlier passes differed.
+  /// True if the cuts of this pass are timed again, because times of earlier passes differed.
   bool again = false;
 };
 

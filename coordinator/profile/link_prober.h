@@ -1,5 +1,5 @@
-// What messages take on every way that a plan may take: between devices, from the coordinator and
-// back to it; through the real transport.
+// Measures messages on every way that a plan may use: between devices, from the coordinator and
+// back to it. It uses the real transport.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// Which transports each link that a plan may have can be of: the choices of a search.
+// Transports that each possible link of a plan may use. A search chooses among them.
 #pragma once
 
 #include <string>

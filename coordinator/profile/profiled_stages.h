@@ -1,5 +1,5 @@
-// What a plan's stages take by the profiles that are kept of their devices: what a pipeline that
-// runs can be held against.
+// Times of a plan's stages by the stored profiles of their devices. A running pipeline can be
+// compared with them.
 #pragma once
 
 #include <vector>

@@ -88,7 +88,7 @@ class Profiler {
   const std::vector<planning::DeviceFacts>& devices() const { return space_->devices(); }
   /// Returns a line for each device whose profile was measured while its machine was busy.
   std::vector<std::string> doubts() const;
-  /// Whether anything of the profiles was measured now.
+  /// Returns whether anything of the profiles was measured now.
   bool measured_now() const { return measured_now_; }
   /// Returns where plans may cut, by the devices as they were profiled. To be called after
   /// profile().

@@ -1,5 +1,5 @@
-// What a trial's requests took, made into a pipeline that can be simulated: how the simulator is
-// calibrated, and how its accuracy is seen.
+// Makes a pipeline that can be simulated from a trial's requests. This calibrates the simulator,
+// and shows how accurate it is.
 //
 //   a request measured at window 1 = a row:
 //       [ receive | compute | encode ] of each stage, wire and delay of each link, sink

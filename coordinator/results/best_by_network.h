@@ -1,6 +1,5 @@
-// How the best plan moves with the network: per batch and condition of a run, what was measured of
-// the network and which trials are best there. One place for all that show it: the table, the
-// document of `--json`, and through that the page.
+// Best plans by network: for each batch and condition of a run, the measured network and the best
+// trials. The table, the document of `--json`, and through it the page all show this.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// What disturbed a run from outside: processes of others on its machines, pipelines of others on
-// its devices.
+// Disturbances of a run from outside: other processes on its machines, other pipelines on its
+// devices.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -1,5 +1,5 @@
-// What a trial's figures and a run's passes look like in JSON, in the document of `sweep --json` as
-// in what a store keeps. Times in ms, sizes in bytes. What reads them back throws as nlohmann does.
+// JSON of a trial's figures and a run's passes, in the document of `sweep --json` and in the store.
+// Times are in ms, sizes in bytes. Functions that read it throw as nlohmann does.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

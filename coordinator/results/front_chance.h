@@ -1,4 +1,4 @@
-// How a probability of being on the front is said, if few rounds stand behind it.
+// Words for the probability of being on the front, if it rests on few rounds.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// How far the cost model's predictions were from what was measured.
+// Error of the cost model's predictions against the measurements.
 #pragma once
 
 #include <cstddef>

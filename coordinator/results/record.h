@@ -1,6 +1,6 @@
-// What a sweep leaves behind: a run, its devices, its trials and their samples, as plain data.
-// Written by coordinator/sweep, kept by coordinator/results, shown by client/report. The JSON of
-// `sweep --json` has these fields (client/report/json_writer.cc).
+// Record of a sweep: a run, its devices, its trials and their samples, as plain data. Written by
+// coordinator/sweep, kept by coordinator/results, shown by client/report. The JSON of `sweep
+// --json` has these fields (client/report/json_writer.cc).
 #pragma once
 
 #include <cstdint>
@@ -120,8 +120,8 @@ struct OutputError {
 /// Measurements of a trial in one round; its figures are made from all rounds there are.
 struct TrialRound {
   int round = 0;
-  /// The same number where shards were still those that an earlier round had loaded: what that
-  /// loading made of them, where in memory they came to lie, is in all of these rounds.
+  /// Number of the load of the shards. Rounds with one number used the same loaded shards, at the
+  /// same places in memory, so they share what those places do to their times.
   int loading = 0;
   std::vector<double> latency_ms;  ///< latency at window 1, one a request
   std::vector<double> sink_receive_ms;
@@ -136,8 +136,8 @@ struct Prediction {
   double latency_ms = 0;  ///< latency by the cost model, from profiles and probes
   double samples_per_s = 0;
   int window = 0;  ///< window of the throughput; 0: not known which is enough
-  /// The same after what the trials that were measured, this one among them, say of predictions; of
-  /// a sweep that is not adaptive, the same.
+  /// Expected figures: the prediction, corrected by what the measured trials say of predictions. In
+  /// a sweep that is not adaptive they equal the prediction.
   double expected_latency_ms = 0;
   double expected_samples_per_s = 0;
   double latency_deviation = 0;
@@ -214,8 +214,8 @@ struct TrialRecord {
   double p_front = 0;
   TrialStatus status = TrialStatus::kOk;
   std::string failure;  ///< why it failed or was skipped
-  /// Whether it failed before it was tried: a device was seen to have no room for it. It is not
-  /// tried either when the run goes on.
+  /// True if it failed before it was tried, because a device has no room for it. It is not tried
+  /// when the run goes on either.
   bool no_room = false;
   /// Figures of objectives, made from the other figures (statistics/objective_figures.h); not kept.
   std::vector<ObjectiveFigure> objectives{};

@@ -23,8 +23,8 @@ nlohmann::ordered_json to_json(const DeviceRecord& device);
 nlohmann::ordered_json to_json(const Machine& machine);
 /// Returns the whole document; its schema: tests/golden/sweep.schema.json. Samples are left out.
 nlohmann::ordered_json to_json(const RunRecord& run);
-/// Whether only those trials were measured that may be on the front. By its options; where it has
-/// none, by whether it predicts.
+/// Returns whether only trials that may be on the front were measured. A run without options is
+/// adaptive if it has predictions.
 bool is_adaptive(const RunRecord& run);
 /// Ids of the trials on the front, in order of latency.
 std::vector<std::string> front_ids(const RunRecord& run);

@@ -1,5 +1,5 @@
-// How runs of a results file are called, and which came first: by the order in which they were
-// stored, because clocks may be wrong (a Raspberry Pi without a battery starts in 1970).
+// Names and order of the runs of a results file. The order is that of storing, because clocks may
+// be wrong: a Raspberry Pi without a battery starts in 1970.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// What SQLite says, as our errors.
+// Converts what SQLite reports to our errors.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// What a store keeps as JSON (coordinator/results/schema.h): of a trial what has no column of its
-// own, and a run's coordinator, devices and passes.
+// Parts of a run that a store keeps as JSON (coordinator/results/schema.h): those of a trial
+// without a column, and a run's coordinator, devices and passes.
 #pragma once
 
 #include <optional>

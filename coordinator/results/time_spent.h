@@ -1,4 +1,4 @@
-// What the time of a whole run went into: how much of it nothing was measured in.
+// Use of a whole run's time, with the part in which nothing was measured.
 #pragma once
 
 #include "coordinator/results/record.h"

@@ -1,4 +1,4 @@
-// Whether two stored runs measured the same thing, and what was different about how they did.
+// Decides whether two stored runs measured the same thing, and lists how their settings differ.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@
 
 namespace pareto::statistics {
 
-/// Whether two trials are of the same plan: same split points, devices (by name), transport, codec
-/// asked for, batch, micro-batch and condition. For two plans that were handed over as files the
-/// names are the same too.
+/// Returns whether two trials are of the same plan: same split points, devices (by name),
+/// transport, codec asked for, batch, micro-batch and condition. For two plans that were handed
+/// over as files the names are the same too.
 bool same_plan(const results::TrialRecord& a, const results::TrialRecord& b);
 
 /// Returns the trial of the same plan; of several, which differ in settings, the one called the

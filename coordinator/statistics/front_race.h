@@ -1,5 +1,5 @@
-// Which plans lie on the front, those that were never measured among them, and which to measure
-// next so that it becomes certain.
+// Race for the front: judges which plans lie on it, including plans never measured, and what to
+// measure next to be certain.
 //
 //   predictions, rounds so far
 //       --judge_race--> P(front) of every plan, plans to measure once more --rounds--> judge_race …

@@ -1,4 +1,4 @@
-// What every objective says of the trials of a run, and the front by those that somebody chooses.
+// Figures of every objective for the trials of a run, and the front by chosen objectives.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// What the passes of a sweep did to the plans that they measured, taken out, so that plans that
-// were measured in different passes compare.
+// Estimates what each pass of a sweep did to the plans it measured, and removes it. Plans measured
+// in different passes can then be compared.
 //
 //   logarithm of a round's figure = of the plan's true figure
 //                                   + what its pass does to all plans of the group

@@ -1,5 +1,5 @@
-// Which plans of a race to measure next, once it is judged (front_race.h): those of which one more
-// round tells most about all that is undecided.
+// Chooses the plans of a judged race (front_race.h) to measure next: those for which one more round
+// decides most.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct Contest {
   double throughput_round = 0;  ///< likewise
 };
 
-/// Whether a round of any of these could still decide something.
+/// Returns whether a round of any of these could still decide something.
 bool is_open(const Contest& contest, std::span<const RacePlan> plans, const RaceRules& rules);
 
 /// Returns the plans of a group that are sure to be on the front, and were not measured as often as

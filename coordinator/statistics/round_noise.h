@@ -1,5 +1,5 @@
-// How much rounds of one run differ, learnt from all plans of a group together, so that one round
-// of a plan has an interval too.
+// Differences between rounds of one run, learnt from all plans of a group together. They give an
+// interval even to a plan with one round.
 //
 //   SeenRound … of every plan --learn_round_noise--> RoundNoise --error_of--> FigureError
 //     --interval_about--> interval of the figure

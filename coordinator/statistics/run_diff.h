@@ -1,4 +1,4 @@
-// What changed from one run to another, or from one plan to another within a run, plan by plan.
+// Differences between two runs, or between two plans within a run, plan by plan.
 #pragma once
 
 #include <cstddef>

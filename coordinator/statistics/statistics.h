@@ -1,6 +1,6 @@
-// What samples say: quantiles, intervals that know that neighbouring samples resemble each other,
-// warm-up, throughput as a slope, and how sure a place on the front is. Pure functions; seeded, and
-// the same on every machine.
+// Statistics of samples: quantiles, intervals that allow for similar neighbours, warm-up,
+// throughput as a slope, and the certainty of a place on the front. Pure functions; seeded, and the
+// same on every machine.
 #pragma once
 
 #include <cstddef>
@@ -54,9 +54,9 @@ double bootstrap_error(std::span<const double> samples, const Statistic& statist
 /// Returns the number of requests that are discarded before anything is measured: max(2 × window,
 /// 10).
 int warm_up_requests(int window);
-/// Whether these samples, taken after that, look level: the medians of their halves differ by at
-/// most 1 %, or the 95 % interval of the difference includes 0. Fewer than 4 samples are not enough
-/// to say: false.
+/// Returns whether samples taken after the warm-up look level: the medians of their halves differ
+/// by at most 1 %, or the 95 % interval of the difference includes 0. Fewer than 4 samples are not
+/// enough to say: false.
 bool is_level(std::span<const double> samples, std::uint64_t seed);
 
 /// Completions between fill and drain as intervals, of as many whole windows as there are:

@@ -1,5 +1,5 @@
-// Whether one plan is faster than another, from a handful of rounds: the ratio of their figures
-// with an interval, and a verdict.
+// Compares two plans by a handful of rounds: the ratio of their figures with an interval, and a
+// verdict.
 //
 //   RoundFigure … of two trials --paired_ratio, unpaired_ratio--> Ratio --judge--> Verdict
 //

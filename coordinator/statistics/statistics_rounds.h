@@ -1,5 +1,5 @@
-// What a handful of rounds says of one figure: each round is one observation, and the interval
-// knows how few they are.
+// Figure from a handful of rounds: each round is one observation, and the interval allows for how
+// few they are.
 //
 //   TrialRound … --latency_figures, throughput_figures--> RoundFigure …
 //       --figure_interval--> what a trial's figure may truly be

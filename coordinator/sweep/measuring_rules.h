@@ -32,7 +32,7 @@
 
 namespace pareto::sweep {
 
-/// How much is measured in one unit.
+/// Amount of measuring in one unit.
 struct UnitBudget {
   /// The time of the unit: LatencyRule::slice_share of it for latency, the rest for throughput.
   std::chrono::duration<double> slice{0.4};

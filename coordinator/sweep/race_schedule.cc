@@ -21,7 +21,7 @@
 namespace pareto::sweep {
 namespace {
 
-/// The distance from one transport to another among the features.
+/// Distance from one transport to another among the features.
 constexpr double kOtherTransport = 0.5;
 
 std::vector<double> features_of(const results::TrialRecord& trial, double transport) {
@@ -65,7 +65,7 @@ class RaceSchedule final : public SweepSchedule {
 
   void refuse(const std::string& condition) override { refused_.insert(condition); }
 
-  /// Plans have few rounds here, and not the same ones: their medians alone would compare them in
+  /// Plans have few rounds here, and in different passes. Their medians alone would compare them in
   /// different states of the machine.
   void mark(results::RunRecord& run) override {
     if (standings_.empty()) judge(run);
@@ -100,7 +100,7 @@ class RaceSchedule final : public SweepSchedule {
   }
 
  private:
-  /// Brings standings and what is expected up to date. Returns the plans to measure next.
+  /// Brings standings and expected figures up to date. Returns the plans to measure next.
   std::vector<std::size_t> judge(results::RunRecord& run) {
     take_rounds(run);
     statistics::RaceState state = statistics::judge_race(plans_, rules_);
@@ -113,7 +113,7 @@ class RaceSchedule final : public SweepSchedule {
     return std::move(state.next_pass);
   }
 
-  /// Those that are new.
+  /// Gives the race the rounds that are new.
   void take_rounds(const results::RunRecord& run) {
     for (std::size_t i = 0; i < plans_.size(); ++i) {
       const results::TrialRecord& trial = run.trials[i];
@@ -138,7 +138,7 @@ class RaceSchedule final : public SweepSchedule {
   const double budget_s_;
   statistics::RaceRules rules_;
   std::vector<statistics::RacePlan> plans_;
-  std::set<std::string> refused_;  ///< conditions
+  std::set<std::string> refused_;  ///< conditions that were refused
   std::vector<statistics::PlanStanding> standings_;
   std::size_t undecided_ = 0;
   int next_round_ = 0;

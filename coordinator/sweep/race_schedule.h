@@ -1,5 +1,6 @@
-// The adaptive sweep: predicted trials race for the front (coordinator/statistics/front_race.h) until each one's place is decided, or the budget
-// of measuring time is spent.
+// Schedule of the adaptive sweep. Predicted trials race for the front
+// (coordinator/statistics/front_race.h) until each one's place is decided, or the budget of
+// measuring time is spent.
 #pragma once
 
 #include <memory>
@@ -12,19 +13,21 @@
 
 namespace pareto::sweep {
 
-/// Each pass makes the next one. Keeps TrialRecord::prediction's expected figures up to date, and gives p_front of all trials as the race
-/// knows it. Rounds of an earlier part of the run count, and so does the time that they took.
+/// Returns a schedule that decides on each pass after the one before. It keeps the expected figures
+/// in TrialRecord::prediction up to date, and sets p_front of all trials. Rounds of an earlier part
+/// of the run count, and so does their time.
 std::unique_ptr<SweepSchedule> make_race_schedule(const results::RunRecord& run,
                                                   const SweepOptions& options);
 
-/// The trials of a run as the race sees them; rounds are left to the caller.
+/// Returns the trials of a run as plans of a race, without their rounds.
 std::vector<statistics::RacePlan> race_plans(const std::vector<results::TrialRecord>& trials);
 
-/// A round as the race sees it. None: it has no latencies or no completions.
+/// Returns a round in the form that a race takes. No value means that it has no latencies or no
+/// completions.
 std::optional<statistics::RaceRound> race_round(const results::TrialRound& round,
                                                 std::int64_t batch);
 
-/// "90 s", "5 min": of a budget.
+/// Returns a time in words, for a budget: "90 s", "5 min".
 std::string time_words(double seconds);
 
 }  // namespace pareto::sweep

@@ -1,4 +1,4 @@
-// One plan, one pipeline, a few requests: what `paretoctl run` does.
+// Runs one plan with one pipeline and a few requests, for `paretoctl run`.
 #pragma once
 
 #include <chrono>
@@ -20,27 +20,30 @@ namespace pareto::sweep {
 inline constexpr int kUsualRequests = 12;
 
 struct RunOnceOptions {
-  /// The model's arguments; none = its examples of the plan's batch.
+  /// Arguments of the model. No value means its examples at the plan's batch.
   std::optional<std::vector<Value>> inputs;
-  /// Measured for latency; none: kUsualRequests, or as many as fit into a second.
+  /// Number of requests measured for latency. No value means kUsualRequests, or as many as fit into
+  /// a second.
   std::optional<int> requests{};
-  double codec_error = 0;  ///< what "auto" may lose, as CodecError::mean
-  bool trace =
-      false;  ///< whether so many, or kUsualRequests, are traced behind that, at the window of the throughput
+  double codec_error = 0;  ///< error that "auto" may cause, as CodecError::mean
+  /// If true, as many requests again are traced afterwards, at the window of the throughput.
+  /// Without `requests` they are kUsualRequests.
+  bool trace = false;
   std::uint64_t seed = 1;
-  bool payload_checksum = true;  ///< as DeploymentOptions::payload_checksum
-  std::chrono::milliseconds timeout =
-      load::kRequestTimeout;  ///< of a request, as TrialMeter has it
+  bool payload_checksum = true;  ///< see DeploymentOptions::payload_checksum
+  /// Time limit of a request, as in TrialMeter.
+  std::chrono::milliseconds timeout = load::kRequestTimeout;
 };
 
 struct RunOnceResult {
   std::vector<Value> outputs;    ///< the model's results for those inputs
-  std::vector<Value> expected;   ///< the whole model's
-  results::TrialRecord figures;  ///< as one round of a trial
+  std::vector<Value> expected;   ///< results of the whole model
+  results::TrialRecord figures;  ///< figures, as one round of a trial
   std::optional<load::PipelineTrace> trace;
 };
 
-/// Fails: as Deployment::open and Load::run; kInvalidArgument (another number of inputs).
+/// Runs the plan. Fails: as Deployment::open and Load::run; kInvalidArgument (another number of
+/// inputs).
 Expected<RunOnceResult> run_once(const model::Model& model, const cluster::Cluster& cluster,
                                  const plan::Plan& asked, const RunOnceOptions& options);
 

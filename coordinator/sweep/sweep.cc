@@ -25,7 +25,8 @@ std::vector<results::DeviceRecord> devices_of(const cluster::Cluster& cluster,
   return devices;
 }
 
-/// What rounds of two parts of a run have to have in common. Where a device is does not matter.
+/// Settings that rounds of two parts of a run must have in common. The addresses of devices do not
+/// matter.
 std::string describe(const std::vector<results::DeviceRecord>& devices, std::size_t place) {
   if (place >= devices.size()) return "none";
   const results::DeviceRecord& device = devices[place];
@@ -38,7 +39,7 @@ Expected<> check_same_devices(const results::RunRecord& stored,
                               const std::vector<results::DeviceRecord>& now) {
   std::vector<results::DeviceRecord> known = stored.devices;
   for (std::size_t i = 0; i < std::min(known.size(), now.size()); ++i) {
-    // What an earlier version did not keep is taken to have been as it is now.
+    // Earlier versions did not store these; they are taken to have been as they are now.
     if (known[i].runs_on.empty()) known[i].runs_on = now[i].runs_on;
     if (known[i].cores == 0) known[i].cores = now[i].cores;
   }

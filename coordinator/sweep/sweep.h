@@ -44,11 +44,11 @@ struct SweepOptions {
   int threads = 0;                                          ///< 0: as each device is set
   double max_error = 0;                                     ///< as Plan's
   std::int64_t timeout_ms = load::kRequestTimeout.count();  ///< the longest that a request may take
-  /// Whether only what may be on the front is measured (coordinator/sweep/race_schedule.h), for
-  /// budget_s at most. Trials come with predictions then.
+  /// True if only what may be on the front is measured, for at most budget_s
+  /// (coordinator/sweep/race_schedule.h). Trials come with predictions then.
   bool adaptive = false;
   double budget_s = 300;
-  /// Whether trials of a sweep that is not adaptive come with predictions too.
+  /// True if trials of a sweep that is not adaptive come with predictions too.
   bool predict = false;
   bool no_checksum = false;  ///< the opposite of DeploymentOptions::payload_checksum
   /// Conditions of the network between devices: "none", or a file of core/plan/condition.h, which

@@ -8,7 +8,7 @@
 namespace pareto::sweep {
 namespace {
 
-/// One list of fields for both directions. `visit(name, field)` for each.
+/// Calls visit(name, field) for each field: one list for both directions.
 template <typename Options, typename Visit>
 void for_each_field(Options& options, Visit visit) {
   visit("splits", options.splits);
@@ -34,7 +34,7 @@ void for_each_field(Options& options, Visit visit) {
   visit("no_checksum", options.no_checksum);
 }
 
-/// Of a field that runs of earlier versions lack; they did what its default says.
+/// Returns whether runs of earlier versions lack the field. They did what its default says.
 bool is_newer(std::string_view name) {
   return name == "micro_batches" || name == "codec_error" || name == "conditions" ||
          name == "adaptive" || name == "budget_s" || name == "predict" || name == "timeout_ms" ||
@@ -59,7 +59,7 @@ Expected<SweepOptions> sweep_options_from_json(const std::string& text) {
   SweepOptions options;
   try {
     auto json = nlohmann::json::parse(text);
-    // One number, before there could be several.
+    // This was one number before there could be several.
     if (json.contains("stages") && json["stages"].is_number_integer()) {
       json["stages"] = nlohmann::json::array({json["stages"]});
     }

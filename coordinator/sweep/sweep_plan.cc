@@ -13,10 +13,11 @@
 namespace pareto::sweep {
 namespace {
 
-// A sweep of more trials is a typing error, or years.
+// A sweep of more trials is a typing error, or takes years.
 constexpr int kMaxTrials = 100'000;
 
-/// The plan over each of the transports that were asked for and fit it, named: every one once. A plan may have none.
+/// Returns the plan once for each of the requested transports that fits it, with a name. There may
+/// be none.
 Expected<std::vector<plan::Plan>> over_transports(const plan::Plan& plan,
                                                   const std::vector<std::string>& asked,
                                                   const cluster::Cluster& cluster) {
@@ -36,7 +37,7 @@ Expected<std::vector<plan::Plan>> over_transports(const plan::Plan& plan,
   return plans;
 }
 
-/// Every ascending choice of `count` of `points`, in order.
+/// Returns every ascending choice of `count` of `points`, in order.
 void choose(const std::vector<std::size_t>& points, std::size_t count, std::size_t from,
             std::vector<std::size_t>& chosen, std::vector<std::vector<std::size_t>>& result) {
   if (chosen.size() == count) {
@@ -50,7 +51,7 @@ void choose(const std::vector<std::size_t>& points, std::size_t count, std::size
   }
 }
 
-/// How many those are: whole as long as it is below 2^53.
+/// Returns the number of those choices. It is exact below 2^53.
 double choices(std::size_t points, std::size_t count) {
   if (count > points) return 0;
   double ways = 1;
@@ -60,7 +61,8 @@ double choices(std::size_t points, std::size_t count) {
   return ways;
 }
 
-/// Those that cut it; one that does not is the whole batch.
+/// Returns the sizes that cut the batch, each once. 0 means the whole batch, for sizes that do not
+/// cut it.
 std::vector<std::int64_t> micro_batches_of(std::int64_t batch,
                                            const std::vector<std::int64_t>& sizes) {
   std::vector<std::int64_t> fitting;
@@ -128,7 +130,8 @@ Expected<std::optional<results::SplitRecord>> describe_split(const model::Model&
 
 namespace {
 
-/// The trials of one sweep, one layout (split points on devices) after the other, each multiplied by everything that is varied.
+/// Makes the trials of one sweep: layout (split points on devices) after layout, each multiplied by
+/// everything that is varied.
 ///
 /// Threads: one owner.
 class TrialPlanner {
@@ -163,7 +166,7 @@ class TrialPlanner {
     return {devices_.begin(), devices_.begin() + stages};
   }
 
-  /// Before any of them is made.
+  /// Checks the number of trials before any is made.
   Expected<> check_size(std::size_t points) const {
     double trials = 0;
     for (const int stages : options_.stages) {
@@ -191,7 +194,7 @@ class TrialPlanner {
                 kMaxTrials);
   }
 
-  /// Trials of one layout on those devices and with one codec.
+  /// Returns the number of trials of one layout on those devices with one codec.
   Expected<std::size_t> kinds_of(const std::vector<std::string>& on) const {
     std::size_t messages = 0;
     for (const std::int64_t batch : options_.batches) {

@@ -36,7 +36,7 @@ namespace pareto::sweep {
 /// Threads: one owner.
 class SweepRunner {
  public:
-  /// How long measuring may take: a unit's slice is this divided by the number of units, in bounds.
+  /// Time for measuring: a unit's slice is this divided by the number of units, in bounds.
   struct Pace {
     std::chrono::duration<double> measuring{55};
     std::chrono::duration<double> shortest_slice{0.3};
@@ -66,7 +66,7 @@ class SweepRunner {
   Expected<> record_failure(std::size_t place, const Error& error);
   void preload(const std::vector<std::size_t>& places);
   ReferenceReading read_reference();
-  /// Whether somebody asked to stop, or nothing is left to measure.
+  /// Returns whether somebody asked to stop, or nothing is left to measure.
   bool stopped() const;
   /// Returns what progress says of a pass: its phase or, without one, how many plans are measured.
   std::string phase_of(const Pass& pass) const;

@@ -1,4 +1,4 @@
-// Which trials of a sweep get a round next, pass by pass.
+// Chooses the trials of a sweep that get a round next, pass by pass.
 #pragma once
 
 #include <cstddef>

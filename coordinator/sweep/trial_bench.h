@@ -1,4 +1,5 @@
-// What trials are measured with: devices and their network, pipelines that are kept open, requests.
+// Bench for measuring trials: devices and their network, pipelines that are kept open, and
+// requests.
 //
 //   condition ──▶ deployment ──TrialMeter──▶ a round ──▶ outputs checked ──▶ the trial's figures
 #pragma once

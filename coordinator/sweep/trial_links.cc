@@ -15,7 +15,8 @@
 namespace pareto::sweep {
 namespace {
 
-/// From where to where each link of a plan leads, the coordinator last of all; none: it has a device that the cluster has not.
+/// Returns the two ends of each link of a plan; the coordinator is the last place. Empty if the
+/// plan has a device that the cluster lacks.
 std::vector<std::pair<std::size_t, std::size_t>> ends_of(const plan::Plan& plan,
                                                          const cluster::Cluster& cluster) {
   std::map<std::string, std::size_t> places;
@@ -37,12 +38,12 @@ std::vector<std::pair<std::size_t, std::size_t>> ends_of(const plan::Plan& plan,
   return links;
 }
 
-/// By name; only between devices is there another than "none".
+/// Returns the codec's name. Only links between devices have another than "none".
 std::string codec_of(const plan::Plan& plan, const plan::LinkEnds& ends) {
   return ends.from && ends.to && !plan.codecs.empty() ? plan.codecs[*ends.from] : "none";
 }
 
-/// Of those over that transport by that codec the quickest; none: there is none.
+/// Returns the quickest way over that transport with that codec. No value means that there is none.
 std::optional<int> way_over(const planning::LinkCosts& link, const std::string& transport,
                             const std::string& codec, std::int64_t allowed_loss, int position,
                             std::int64_t boundary_bytes) {

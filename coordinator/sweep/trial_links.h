@@ -1,6 +1,6 @@
-// How the trials of a sweep send what crosses their links, as predictions see it.
+// Ways in which the trials of a sweep send values over their links, for predictions.
 //
-//   trials ──▶ transports and codecs to be probed ──▶ CostInputs ──▶ of each trial the ways that its links take
+//   trials ──▶ transports and codecs to probe ──▶ CostInputs ──▶ each trial's way on each link
 #pragma once
 
 #include <string>
@@ -16,19 +16,21 @@
 
 namespace pareto::sweep {
 
-/// Of every link the transports that one of the trials has there, none twice, of those that the link can have. A link of the coordinator
-/// that no trial needs has the nearest, for devices are profiled over it; others that none needs have none. Fails: as link_transports
-/// does of a transport that any trial has.
+/// Returns, for every link, the transports that a trial uses there and that the link can have, each
+/// once. A link of the coordinator that no trial uses has the nearest transport, because devices
+/// are profiled over it. Other unused links have none.
+/// Fails: as link_transports does for a transport that any trial has.
 Expected<profile::LinkTransports> transports_of(const std::vector<results::TrialRecord*>& trials,
                                                 const cluster::Cluster& cluster);
 
-/// "none" and the codecs that one of the trials has, none twice; of "auto" those that it may stand for. `codec_error`: what "auto" may
-/// lose, as SweepOptions has it.
+/// Returns "none" and the codecs of the trials, each once. For "auto" these are the codecs that it
+/// may stand for. `codec_error` is the error that "auto" may cause, as in SweepOptions.
 std::vector<std::string> codecs_of(const std::vector<results::TrialRecord*>& trials,
                                    double codec_error);
 
-/// Placement::codecs of a plan's placement, by its transports and codecs; "auto" is the codec that takes what crosses there soonest. Fails:
-/// kNotFound (a link that was not probed like that).
+/// Returns Placement::codecs of a plan's placement, from its transports and codecs. "auto" is the
+/// codec that takes the values at that cut across soonest.
+/// Fails: kNotFound (a link that was not probed in that way).
 Expected<std::vector<int>> ways_of(const plan::Plan& plan, const planning::Placement& placement,
                                    const planning::CostInputs& inputs, double codec_error);
 

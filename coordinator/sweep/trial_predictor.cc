@@ -22,10 +22,10 @@
 namespace pareto::sweep {
 namespace {
 
-/// Of a window that is left open (0) a sweep takes the best, up to the largest.
+/// Returns the most messages in flight. A sweep tries an open window (0) up to the largest.
 int most_in_flight(int window) { return window > 0 ? window : load::kLargestWindow; }
 
-/// Under a condition.
+/// Cost model under one condition.
 struct CostModel {
   explicit CostModel(planning::CostInputs made) : inputs(std::move(made)), shares(inputs) {}
 
@@ -54,11 +54,11 @@ class GroupPredictor {
     PARETO_TRY(put_to_rest(cluster_.network()));
     PARETO_ASSIGN(transports_, transports_of(trials_, cluster_));
     PARETO_TRY(profiler_.profile(transports_, workload_, progress));
-    // Named ones may lose anything.
+    // A codec that was named may cause any error.
     auto codecs =
         profiler_.probe_codecs(codecs_of(trials_, sweep_.codec_error),
                                std::numeric_limits<double>::infinity(), workload_, progress);
-    // Where a device lacks one, plans with codecs are left to measuring, which says so.
+    // If a device lacks a codec, plans with codecs get no prediction; measuring reports why.
     if (!codecs && codecs.error().code != ErrorCode::kNotFound) {
       return tl::unexpected(std::move(codecs).error());
     }
@@ -72,7 +72,7 @@ class GroupPredictor {
     return put_to_rest(cluster_.network());
   }
 
-  /// As Profiler::doubts, after run().
+  /// Returns Profiler::doubts(), to be called after run().
   std::vector<std::string> doubts() const { return profiler_.doubts(); }
 
  private:
@@ -83,7 +83,7 @@ class GroupPredictor {
   Expected<> predict_under(const std::string& condition,
                            const profile::Profiler::Progress& progress) {
     const auto definition = definition_of(condition);
-    // One that cannot be had is left to measuring, which says so.
+    // A condition that cannot be applied gets no prediction; measuring reports why.
     if (!definition && !cluster::apply_condition(cluster_.network(), condition)) return {};
     PARETO_ASSIGN(const auto links, links_under(condition, definition, progress));
     PARETO_ASSIGN(planning::CostInputs inputs, profiler_.space().inputs(links, codecs_));
@@ -94,7 +94,8 @@ class GroupPredictor {
     return {};
   }
 
-  /// One that says enough to do without probing; of the network at rest none is needed.
+  /// Returns the condition's definition, if it says enough to predict without probing. The network
+  /// at rest needs none.
   std::optional<plan::Condition> definition_of(const std::string& condition) const {
     const cluster::Network* const network = cluster_.network();
     if (network == nullptr || condition == network->resting_condition()) return std::nullopt;
@@ -102,8 +103,8 @@ class GroupPredictor {
     return definition && planning::is_predictable(*definition) ? definition : std::nullopt;
   }
 
-  /// Over a slow network probing takes as long as measuring does, so that links are what the condition's definition makes of them at rest,
-  /// where there is one.
+  /// Returns the links under a condition. Over a slow network, probing takes as long as measuring.
+  /// So links are computed from the condition's definition and the links at rest, if it has one.
   Expected<std::vector<planning::ProbedTransport>> links_under(
       const std::string& condition, const std::optional<plan::Condition>& definition,
       const profile::Profiler::Progress& progress) {
@@ -111,8 +112,9 @@ class GroupPredictor {
                       : profiler_.probe(transports_, condition, progress);
   }
 
-  /// A trial that a device was seen to have no room for has failed, where not all are to be tried. One is left without a prediction where
-  /// there may be none, or a link that it needs is not there: measuring says why.
+  /// Fills in a trial's prediction. A trial fails if a device has no room for it, unless all trials
+  /// are to be tried. A trial has no prediction if there may be none, or if a link that it needs
+  /// was not probed. Measuring then reports why.
   void predict(results::TrialRecord& trial, const CostModel& model) const {
     if (const auto failure = no_room_for(trial.plan)) {
       if (!sweep_.adaptive) return;
@@ -141,7 +143,7 @@ class GroupPredictor {
         static_cast<double>(trial.plan.message_batch()) * throughput.messages_per_s;
     prediction.window = (throughput.window + messages - 1) / messages;
     if (trial.plan.window > 0) {
-      // A request is sent when a whole one is back, and not for each message.
+      // The next request is sent when a whole one is back, and not after each message.
       const double whole = static_cast<double>(trial.plan.window * trial.batch);
       prediction.samples_per_s = std::min(prediction.samples_per_s, whole / to_seconds(latency));
     } else if (messages > 1 && prediction.window > 0) {
@@ -156,7 +158,8 @@ class GroupPredictor {
     trial.prediction = prediction;
   }
 
-  /// Of the first device that has none; none: each may have it. What devices had no room for is known in the model's order.
+  /// Returns an error text for the first device that has no room for its stage, if there is one.
+  /// Profiles know this only for the model's order.
   std::optional<std::string> no_room_for(const plan::Plan& plan) const {
     if (plan.has_own_order()) return std::nullopt;
     for (const plan::StagePlan& stage : plan.stages) {
@@ -184,7 +187,8 @@ class GroupPredictor {
   planning::ProbedCodecs codecs_;
 };
 
-/// Where they cut, for select_split_points; where none does, in the middle.
+/// Returns the split points of the trials, for select_split_points(); if none of them cuts, the
+/// middle.
 std::string splits_of(const std::vector<results::TrialRecord*>& trials) {
   std::vector<std::string> names;
   for (const results::TrialRecord* trial : trials) {
@@ -208,7 +212,7 @@ PredictedThroughput predicted_throughput(const planning::CostInputs& inputs,
 }
 
 Nanoseconds latency_of_messages(const planning::Evaluation& message, const plan::Plan& plan) {
-  // The last one may be smaller.
+  // The last message may be smaller.
   const double messages =
       static_cast<double>(plan.batch) / static_cast<double>(plan.message_batch());
   return message.latency + from_nanoseconds((messages - 1) * to_nanoseconds(message.bottleneck));
@@ -223,7 +227,8 @@ Expected<std::vector<std::string>> predict_trials(
     const SweepOptions& options, std::vector<results::TrialRecord>& trials,
     const std::atomic<bool>& stop, const profile::Profiler::Progress& progress) {
   std::vector<std::string> doubts;
-  // What shards are loaded with, and whether they have an order of their own.
+  // Trials by the settings that their shards are loaded with, and by whether they have their own
+  // order.
   std::map<std::pair<control::ShardSettings, bool>, std::vector<results::TrialRecord*>> groups;
   for (results::TrialRecord& trial : trials) {
     if (!lacks_prediction(trial)) continue;
@@ -241,7 +246,7 @@ Expected<std::vector<std::string>> predict_trials(
     GroupPredictor predictor(model, cluster, store, std::move(planning), std::move(members),
                              options, stop);
     auto predicted = with_context(predictor.run(progress), "predicting {}", what);
-    // What a device cannot do is told of the plans that want it, when they are measured.
+    // What a device cannot do is reported by the plans that need it, when they are measured.
     const bool is_theirs = !predicted && !options.plans.empty() &&
                            (predicted.error().code == ErrorCode::kNotFound ||
                             predicted.error().code == ErrorCode::kInvalidArgument);

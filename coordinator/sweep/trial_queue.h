@@ -25,9 +25,9 @@ class TrialQueue {
   std::size_t size() const { return trials_.size(); }
   /// Returns the places of trials that are wanted and were not tried, in their order.
   std::vector<std::size_t> waiting() const;
-  /// Whether the trial failed or was skipped: it is not measured any more.
+  /// Returns whether the trial failed or was skipped. It is then not measured any more.
   bool is_out(std::size_t place) const { return entries_[place].state == State::kOut; }
-  /// Whether no wanted trial can be measured any more.
+  /// Returns whether no wanted trial can be measured any more.
   bool is_exhausted() const;
 
   /// Marks a trial as tried.
