@@ -1,5 +1,5 @@
-// What is known of a condition on an interface beyond the process that put it there: a small JSON
-// file, so that it is found and taken back after kill -9.
+// Record of a condition that a process put on an interface: a small JSON file. It outlives the
+// process, so the condition is found and taken back even after kill -9.
 //
 //   {"format": 1, "interface": "eth1", "index": 3, "name": "lte", "boot": "<boot id>", "pid": 812,
 //    "started": 91823, "kept": false, "ifb": "pifb3", "most_segments": 65535,
@@ -46,7 +46,7 @@ Expected<EmulationRecord> parse_emulation_record(const std::string& text);
 
 /// Makes a record of this process on this boot. Fails: kUnavailable (no /proc).
 Expected<EmulationRecord> record_of_this_process();
-/// Whether the process that wrote it is there.
+/// Returns whether the process that wrote it still runs.
 bool owner_lives(const EmulationRecord& record);
 bool is_of_this_boot(const EmulationRecord& record);
 

@@ -59,7 +59,7 @@ class InterfaceEmulation {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Whether what is done could be recorded. Fails: kPermission.
+/// Checks that emulations can be recorded in `folder`. Fails: kPermission.
 Expected<> check_emulations(const std::filesystem::path& folder = kEmulationFolder);
 
 enum class EmulationState {

@@ -1,5 +1,4 @@
-// What a link is like, found out by sending packets over it: whether an emulation does what it was
-// asked for.
+// Measures a link by sending packets over it, to see whether an emulation does what was requested.
 #pragma once
 
 #include <chrono>
@@ -54,8 +53,8 @@ struct LinkMeasurement {
 Expected<LinkMeasurement> measure_link(const LinkEnd& first, const LinkEnd& second,
                                        const MeasurementOptions& options);
 
-/// Whether a link is what was asked for. Round trip: within 5 % or 2 ms, and what chance may do to
-/// a median. Rate: 0.9 to 1.1 of it, or of what losses leave of it and copies add to it, as the
+/// Checks that a link is as requested. Round trip: within 5 % or 2 ms, and what chance may do to a
+/// median. Rate: 0.9 to 1.1 of it, or of what losses leave of it and copies add to it, as the
 /// emulator has it, or between the two. Loss: within 3.5 standard deviations of a binomial
 /// distribution. What a trace changes is not judged. Fails: kUnavailable, with all that is off.
 Expected<> check_measurement(const plan::Condition& asked, const LinkMeasurement& measured);

@@ -1,4 +1,4 @@
-// What a direction of a link does to one packet after another: dice, seeded. No network.
+// Decides what a direction of a link does to each packet, by seeded dice. No network.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct PacketFate {
   Nanoseconds delay{};     ///< never less than 0
 };
 
-/// The same seed gives the same fates.
+/// Fates of successive packets. The same seed gives the same fates.
 ///
 /// Threads: one owner.
 class PacketFates {

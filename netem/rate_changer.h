@@ -1,4 +1,4 @@
-// What a trace changes of a link in the kernel: done when it is due.
+// Changes the rate of a link in the kernel when its trace says so.
 #pragma once
 
 #include <condition_variable>

@@ -1,5 +1,4 @@
-// What a direction of a link is in the words of `tc`: netem for all but the rate, tbf for the rate.
-// Pure.
+// Expresses a direction of a link in the words of `tc`: tbf for the rate, netem for all else. Pure.
 //
 //   packets ─▶ netem (loss, duplicates, delay, jitter, order; root) ─▶ tbf (rate, queue; its child)
 //       ─▶ the wire
@@ -29,15 +28,15 @@ namespace pareto::netem {
 
 using TcCommand = std::vector<std::string>;
 
-/// Whether the handle is of the qdiscs that this program puts at the root of a device: "ed00:" a
-/// rate alone, "ed01:" to "ed03:" netem, one a shape of jitter, since netem cannot forget a shape's
-/// table; "ed04:" a queue without a rate.
+/// Returns whether the handle is of the qdiscs that this program puts at the root of a device:
+/// "ed00:" a rate alone, "ed01:" to "ed03:" netem, one a shape of jitter, since netem cannot forget
+/// a shape's table; "ed04:" a queue without a rate.
 bool is_our_handle(const std::string& handle);
 
-/// Whether the direction needs netem at any time of its trace: without it, a kernel that has tbf
-/// will do.
+/// Returns whether the direction needs netem at any time of its trace: without it, a kernel that
+/// has tbf will do.
 bool needs_netem(const plan::LinkDirection& direction);
-/// Whether it asks for anything.
+/// Returns whether it asks for anything.
 bool does_something(const plan::LinkDirection& direction);
 
 /// Packets that netem may hold: all that pass in its delay and wait for the rate, however small.

@@ -1,4 +1,4 @@
-// How one direction of a link is at a time. Pure.
+// State of one direction of a link at a given time. Pure.
 #pragma once
 
 #include <cstdint>

@@ -30,10 +30,10 @@ struct DeviceQueues {
 /// Fails: kNotFound (no such device), kUnavailable.
 Expected<DeviceQueues> queues_of(const std::string& device);
 
-/// Whether TCP sends one segment at a time through the device: else what leaves is up to 64 KiB,
-/// and is lost, or late, together. (The kernel's TCP makes large packets whatever the device can
-/// do, and cuts them only after its queues: it is told the most segments it may join.) Connections
-/// that are there follow. Fails: as run_tc.
+/// Sets how many segments TCP sends through the device at a time. With more than one, what leaves
+/// is up to 64 KiB, and is lost, or late, together. (The kernel's TCP makes large packets whatever
+/// the device can do, and cuts them only after its queues: it is told the most segments it may
+/// join.) Connections that are there follow. Fails: as run_tc.
 Expected<> set_most_segments(const std::string& device, std::uint32_t segments);
 /// The kernel's own choice.
 constexpr std::uint32_t kManySegments = 65'535;
@@ -43,8 +43,8 @@ Expected<std::uint32_t> most_segments(const std::string& device);
 /// Returns the largest IP packet. Fails: kNotFound.
 Expected<std::uint32_t> mtu_of(const std::string& device);
 
-/// Whether packets that come in are joined (GRO, by SIOCETHTOOL). Fails: kNotFound, kPermission;
-/// kUnavailable (the driver refuses).
+/// Returns whether packets that come in are joined (GRO, by SIOCETHTOOL). Fails: kNotFound,
+/// kPermission; kUnavailable (the driver refuses).
 Expected<bool> joins_incoming(const std::string& device);
 Expected<> set_joins_incoming(const std::string& device, bool joins);
 
@@ -52,7 +52,7 @@ Expected<> set_joins_incoming(const std::string& device, bool joins);
 /// ingress. Fails: kNotFound, kUnavailable.
 Expected<std::string> ingress_filters(const std::string& device);
 
-/// Whether this kernel has all that the tc emulator takes (netem, veth), found by trying it in a
+/// Checks that this kernel has all that the tc emulator needs (netem, veth), by trying it in a
 /// namespace of its own. Fails: kPermission, kUnavailable, kNotFound; each with its remedy.
 Expected<> try_tc();
 

@@ -25,7 +25,7 @@ std::vector<plan::BoundaryValue> boundary(const Graph& graph, const plan::Operat
 Expected<std::uint64_t> boundary_bytes(const Graph& graph, const plan::OperatorRanges& before,
                                        std::int64_t batch);
 
-/// Whether the graph may be cut there. Fails: kInvalidArgument naming an operator that is not
+/// Checks that the graph may be cut there. Fails: kInvalidArgument naming an operator that is not
 /// there, that lacks what it needs, or that would be parted from another.
 Expected<> check_cut(const Graph& graph, const plan::OperatorRanges& before);
 

@@ -25,7 +25,7 @@ std::vector<torch::jit::Node*> nodes_of_kind(torch::jit::Block* block, c10::Symb
 std::vector<torch::jit::Value*> outer_inputs(torch::jit::Node* node);
 
 bool is_constant(const torch::jit::Value* value);
-/// Whether a value is a list or a dict: what may be added to.
+/// Returns whether a value is a list or a dict, to which elements may be added.
 bool is_container(const torch::jit::Value* value);
 
 /// Returns the node's module path: "features.5.conv.0.0"; "" at the root.

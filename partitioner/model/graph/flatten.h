@@ -41,9 +41,10 @@ void unroll_loops(std::shared_ptr<torch::jit::Graph>& graph);
 /// Lets a graph go on as if its checks held. A check that can fail for other data of the same
 /// shapes stays, as an operator of its own in front of what it guards.
 void remove_checks(torch::jit::Graph& graph);
-/// Whether the shapes of the results of operators of a kind follow from the data.
+/// Returns whether the shapes of the results of operators of a kind follow from the data.
 bool sizes_follow_data(const std::string& kind);
-/// Whether operators of a kind read shapes or types of their inputs, and not their elements.
+/// Returns whether operators of a kind read shapes or types of their inputs, and not their
+/// elements.
 bool asks_for_sizes(const std::string& kind);
 
 /// Puts values in place of what is read from dicts under constant keys.

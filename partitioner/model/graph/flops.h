@@ -1,4 +1,4 @@
-// What an operator costs, from the shapes it was run with. Sees LibTorch.
+// Cost of an operator, computed from the shapes it was run with. Sees LibTorch.
 #pragma once
 
 #include <span>

@@ -92,7 +92,7 @@ inline std::uint64_t weight_bytes(const Graph& graph) {
   return bytes;
 }
 
-/// Whether two runs on the same inputs may differ.
+/// Returns whether two runs on the same inputs may differ.
 inline bool draws_random_numbers(const Graph& graph) {
   return std::any_of(graph.operators.begin(), graph.operators.end(),
                      [](const Operator& op) { return op.is_random; });

@@ -1,5 +1,5 @@
-// What is known of a model's inputs before it runs: sizes, where the batch stands, dtype, and the
-// values that people give. No LibTorch.
+// Facts about a model's inputs before it runs: sizes, the batch dimension, dtype, and values that
+// people give. No LibTorch.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// How tensors lie in memory, read off one that was computed. Sees LibTorch.
+// Layout of tensors in memory, read off one that was computed. Sees LibTorch.
 #pragma once
 
 #include "core/runtime/torch/compat.h"
@@ -9,7 +9,7 @@ namespace pareto::model {
 /// Returns the trivial layout for a dense tensor, and for what is no tensor.
 MemoryLayout layout_of(const c10::IValue& value);
 
-/// Whether a list, tuple or dict holds tensors of another layout than the trivial one.
+/// Returns whether a list, tuple or dict holds tensors of another layout than the trivial one.
 bool holds_views(const c10::IValue& value);
 
 /// Returns the layout given by two runs: where they differ in more than the order of dimensions,

@@ -1,4 +1,4 @@
-// Which module paths are worth a split point of their own: the choice behind `modules`.
+// Chooses the module paths that get a split point of their own, for `modules`.
 #pragma once
 
 #include <cstdint>

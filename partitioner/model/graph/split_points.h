@@ -1,5 +1,5 @@
-// Where a graph may be cut: every topological position, its name, what crosses it and what lies on
-// either side; and how people name some of them.
+// Split points: positions at which a graph may be cut. Each has a name, the values that cross it,
+// and figures of both sides. People name some of them.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct SplitPoint {
   std::int64_t tensors = 0;  ///< tensors that cross, those inside lists, tuples and dicts too
   bool legal = true;
   std::string reason;  ///< why not legal
-  /// Whether `modules` selects it: the end of a module of the outer level.
+  /// True if `modules` selects it: the end of a module of the outer level.
   bool is_module_end = false;
   double flops_before = 0;  ///< per sample
   double flops_after = 0;

@@ -168,7 +168,7 @@ struct DeviceCosts : StageCosts {
   /// sides of such a pair.
   std::vector<std::pair<int, int>> too_large{};
   DeviceFigures figures{};  ///< numbers that objectives need: the device's power, its price
-  /// Whether the device may have the first stage. A pinned first device is the only one that may.
+  /// True if the device may have the first stage. A pinned first device is the only one that may.
   bool may_be_first = true;
   bool may_be_last = true;
   /// Factors of what the device took for consecutive messages while it was busy, in the order

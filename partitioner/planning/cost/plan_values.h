@@ -1,4 +1,4 @@
-// What the stages and links of a plan add to its values of the searched objectives.
+// Computes what the stages and links of a plan add to its values of the searched objectives.
 #pragma once
 
 #include <cstdint>

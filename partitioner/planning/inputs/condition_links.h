@@ -29,7 +29,7 @@ inline constexpr double kPayloadBytes = 1448;
 /// changes over time).
 Expected<ProbedLinks> under_condition(const ProbedLinks& probed, const plan::Condition& condition);
 
-/// Whether its delays and rates are all there is to a condition, and stay as they are.
+/// Returns whether a condition consists of delays and rates only, and they stay the same.
 bool is_predictable(const plan::Condition& condition);
 
 }  // namespace pareto::planning

@@ -1,4 +1,5 @@
-// Where plans may cut a model: the translation between plans and the positions that searches know.
+// Cuts that plans may make in a model. Translates between plans and the positions that searches
+// use.
 //
 //   profiles + probes ──inputs──▶ CostInputs ──search──▶ Placement ──plan_of──▶ Plan
 //                                            ◀──placement_of── Plan
@@ -36,7 +37,7 @@ class CutSpace {
  public:
   virtual ~CutSpace() = default;
 
-  /// Whether branches may be cut in any order.
+  /// Returns whether branches may be cut in any order.
   virtual bool anywhere() const = 0;
   /// Returns what plans are predicted and searched from. Fails: kInvalidArgument (no such links, a
   /// profile that does not cover the model).

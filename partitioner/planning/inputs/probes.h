@@ -1,4 +1,4 @@
-// What was probed: how long messages take on every way, and what codecs make of what crosses cuts.
+// Results of probes: how long messages take on every way, and what codecs do to the values at cuts.
 #pragma once
 
 #include <cstddef>

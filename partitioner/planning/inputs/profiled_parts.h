@@ -1,5 +1,4 @@
-// What is known of the parts of a profiled model: of what lies between neighbouring cuts, and of
-// each operator.
+// Parts of a profiled model: the segments between neighbouring cuts, and each operator.
 #pragma once
 
 #include <cstdint>

@@ -46,13 +46,13 @@ struct Measurement {
   std::vector<StageMeasurement> stages{};
   /// Bytes of one request on each link, the links of the coordinator included.
   std::vector<double> wire_bytes{};
-  /// Whether each stage is a replica of the whole model. A request then passes one of them.
+  /// True if each stage is a replica of the whole model. A request then passes one of them.
   bool replicated = false;
 };
 
 enum class Direction { kSmallerIsBetter, kLargerIsBetter };
 
-/// How the parts of a plan make its value.
+/// Way in which the parts of a plan make its value.
 enum class Combine {
   kSum,
   kMaximum,
@@ -75,8 +75,8 @@ struct StageRate {
   bool operator==(const StageRate&) const = default;
 };
 
-/// How searches compute an objective before a plan has run. Values are whole numbers of at least 0,
-/// so that searches compare them exactly; smaller is better.
+/// Computes an objective for searches, before a plan has run. Values are whole numbers of at least
+/// 0, so that searches compare them exactly; smaller is better.
 ///
 /// The value of a pipeline is a sum of rates and hops over its stages and links, which lets
 /// searches bound what is still to come. Or it is the maximum of `of_stage`.

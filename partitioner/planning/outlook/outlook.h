@@ -1,5 +1,5 @@
-// What plans promise under one condition of the network: the search's front as plans that can be
-// deployed, and what is told next to it.
+// Predicted front under one condition of the network: plans of a search that can be deployed, and
+// the figures shown next to them.
 //
 //   CostInputs ──search──▶ front ──choose──▶ the plan to take            Outlook
 //       ──▶ client/report/plan_writer.h

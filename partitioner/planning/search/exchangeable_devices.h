@@ -1,5 +1,5 @@
-// Which devices may be exchanged for each other, so that only how many of them a plan takes is to
-// be searched for.
+// Finds devices that can be exchanged for each other. The search then only decides how many of them
+// a plan takes.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
-// What stages between ideals take on a device, from the profile that positions of the model's order
-// are predicted from.
+// Times of stages between ideals on a device. They come from the profile that predicts stages
+// between positions of the model's order.
 #pragma once
 
 #include <cstdint>

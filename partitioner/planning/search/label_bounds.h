@@ -1,5 +1,5 @@
-// What a partial plan may still become, at best: labels that even then are covered by the front so
-// far need not be kept.
+// Bounds on what a partial plan can still become. A label whose bound is covered by the front need
+// not be kept.
 #pragma once
 
 #include <cstddef>
@@ -28,11 +28,11 @@ class LabelBounds {
   /// each other objective.
   LabelBounds(const SearchTables& tables, const AlsoObjectives& also);
 
-  /// Whether there is any plan at all.
+  /// Returns whether there is any plan at all.
   bool feasible() const { return !rungs_.empty(); }
 
-  /// Whether nothing that begins like this would be new to the front. `so_far`: of all that lies
-  /// before that entry or behind that exit.
+  /// Returns whether nothing that begins like this would be new to the front. `so_far`: of all that
+  /// lies before that entry or behind that exit.
   bool hopeless_at_entry(const PointFront& front, const Criteria& so_far, std::size_t usage,
                          int entry, int position) const {
     return hopeless(front, so_far,

@@ -27,7 +27,8 @@ std::int64_t keep_best(std::vector<Label<D>>& labels, std::int64_t most = INT64_
   if (labels.size() < 2) return compared;
   std::ranges::sort(labels, {}, &Label<D>::costs);
   std::size_t kept = 0;
-  // Of three criteria: the best pairs of the last two so far, the first of them ascending.
+  // Used with three criteria: the best pairs of the last two so far, with the first of them
+  // ascending.
   std::vector<std::array<std::int64_t, 2>> stairs;
   for (std::size_t i = 0; i < labels.size() && compared <= most; ++i) {
     const auto& costs = labels[i].costs;

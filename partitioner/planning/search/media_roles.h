@@ -31,7 +31,7 @@ struct MediaRoles {
   /// more than one link is not among them: its load is that link's.
   std::vector<std::vector<std::vector<MediumRole>>> links;
 
-  /// Whether any medium can be what a plan waits for.
+  /// Returns whether a plan can have to wait for any medium.
   bool any() const { return any_own || of_several > 0; }
   const std::vector<MediumRole>& link(int from, int to) const {
     return links[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)];

@@ -33,9 +33,9 @@ class PointFront {
     std::size_t witness;  ///< witness as given to add()
   };
 
-  /// Whether some point so far is at least as good in everything as each that a placement with
-  /// these criteria could have. What has no smaller criteria than covered ones is covered as well:
-  /// more of any never makes a better point.
+  /// Returns whether some point so far is at least as good in everything as each that a placement
+  /// with these criteria could have. What has no smaller criteria than covered ones is covered as
+  /// well: more of any never makes a better point.
   bool covers(const Criteria& criteria) const;
   /// Adds the points of a placement, if they are good for something: then its witness is kept.
   /// Points that they beat go.

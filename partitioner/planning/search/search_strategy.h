@@ -1,6 +1,6 @@
-// Which cuts on which devices: finds, among all placements of a model on some devices, those that
-// no other beats. A plug: one file, one line in builtin_searches.cc, judged by agreeing with the
-// exhaustive search (tests/partitioner/planning/search).
+// Search strategies: find the placements of a model on devices that no other placement beats. A
+// plug: one file, and one line in builtin_searches.cc. Its test is agreement with the exhaustive
+// search (tests/partitioner/planning/search).
 //
 //   CostInputs ──search──▶ front: latency, throughput and other objectives, with a placement and a
 //       window for each

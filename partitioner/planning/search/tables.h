@@ -94,10 +94,10 @@ struct SearchTables {
   std::size_t usages = 1;
 
   int last() const { return static_cast<int>(positions.size()) - 1; }
-  /// Whether it is a stage of all operators, which no search sees.
+  /// Returns whether it is a stage of all operators, which no search sees.
   bool is_all(int begin, int end) const { return begin == 0 && end == last(); }
-  /// Whether a stage of that kind (-1: the coordinator, no stage) is the first: nothing else is
-  /// used.
+  /// Returns whether a stage of that kind (-1: the coordinator, no stage) is the first: nothing
+  /// else is used.
   bool is_first(std::size_t usage, int kind) const {
     return kind >= 0 && usage == kinds[static_cast<std::size_t>(kind)].stride;
   }

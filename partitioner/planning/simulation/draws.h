@@ -35,7 +35,7 @@ class DurationDraw {
   /// `speed`: what it is divided by.
   DurationDraw(const Duration& duration, double speed);
 
-  /// Whether it takes no time, whatever is drawn.
+  /// Returns whether every draw is zero.
   bool is_zero() const { return kind_ == Kind::kConstant && constant_ == 0; }
   /// Draws a time in ns, at least 0. `row`: that of the pipeline's recording.
   std::int64_t draw(std::uint64_t bits, std::span<const std::int64_t> row) const {

@@ -39,7 +39,7 @@ class Engine {
     queue_.push({time, static_cast<std::uint64_t>(kind) << 32 | thread});
   }
 
-  // What a pipeline's draws are for: its threads' times, each crossing's of a thread, then these.
+  // Purposes of a pipeline's draws: its threads' times, each crossing's of a thread, then these.
   static constexpr std::uint64_t kPerThread = 2 * Wire::kPurposes;
   static constexpr std::uint64_t kOccupancy = 1;
   static constexpr std::uint64_t kDelay = 2;

@@ -1,5 +1,5 @@
-// What is to happen, the soonest first: a heap of 16 bytes an event, four children a node, so that
-// a node's children lie in one cache line and a heap of tens of thousands stays in the second-level
+// Queue of future events, soonest first: a heap with 16 bytes an event and four children a node. A
+// node's children share a cache line, and a heap of tens of thousands stays in the second-level
 // cache.
 #pragma once
 

@@ -1,6 +1,5 @@
-// What is simulated: devices, the media between them, pipelines that run on them, and when requests
-// come. Plain values, filled from a file (scenario_file.h) or from a measured trial, read by
-// simulate().
+// Scenario of a simulation: devices, the media between them, pipelines that run on them, and times
+// of requests. Plain values, from a file (scenario_file.h) or a measured trial, for simulate().
 //
 //   source ══ crossing ══▶ [ stage 0 ] ══ crossing ══▶ … [ stage K-1 ] ══ crossing ══▶ sink
 //                            receive → queue → compute → queue → send, each a thread
@@ -89,8 +88,8 @@ struct Crossing {
 struct Stage {
   int device = 0;   ///< a class of devices
   Crossing link{};  ///< link that requests come by
-  // Of processor time for a message, by one thread each: a device with one core does one of them at
-  // a time.
+  // Processor time for a message, by one thread each: a device with one core does one of them at a
+  // time.
   Duration receive{};
   Duration compute{};
   /// Time to compute a message that comes no later after the one before than a quarter of the time
@@ -166,8 +165,8 @@ struct Scenario {
   std::vector<PipelineClass> pipelines;
 };
 
-/// Whether references, sizes and times are in range, conditions are such as can be simulated (no
-/// burst_loss, reorder, duplicate or jitter_correlation), and every request takes time. Fails:
+/// Checks that references, sizes and times are in range, conditions are such as can be simulated
+/// (no burst_loss, reorder, duplicate or jitter_correlation), and every request takes time. Fails:
 /// kInvalidArgument naming the class and what to change.
 Expected<> check(const Scenario& scenario);
 

@@ -49,8 +49,8 @@ struct StageOutcome {
       0;  ///< share of time with one that could not be handed on, of the thread that waited most
   double queue_mean = 0;  ///< messages received and waiting to be computed
   std::int64_t queue_most = 0;
-  // Of a request, on average: in the hands of each thread, which may wait for a core, and in the
-  // queue before compute.
+  // Times of a request, on average: in the hands of each thread, which may wait for a core, and in
+  // the queue before compute.
   double receive_ms = 0;
   double queue_ms = 0;
   double compute_ms = 0;

@@ -1,4 +1,5 @@
-// What a link's condition does to whole messages: how long one occupies it, and when it arrives.
+// Effect of a link's condition on whole messages: how long one occupies the link, and when it
+// arrives.
 //
 // A condition speaks of packets of up to 1500 bytes. Here a message is its bytes at the rate that
 // holds while they pass (a trace changes it underway), then the delay. Jitter: a message has

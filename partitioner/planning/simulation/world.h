@@ -96,7 +96,7 @@ struct Pass {
 /// A message on its link.
 struct Underway {
   std::int64_t sent = 0;
-  // Of the carriers that it has passed:
+  // Figures of the carriers that it has passed:
   std::int64_t done = 0;   ///< when the last of them is free again
   std::int64_t delay = 0;  ///< delay of all of them together
   std::uint32_t number = 0;
