@@ -1,4 +1,4 @@
-// Which daemons to look at: of an inventory, of a test bed, or by their addresses.
+// Flags that name the daemons to look at: an inventory, a test bed, or addresses.
 #pragma once
 
 #include <string>

@@ -35,8 +35,8 @@ class FileRequests final : public load::RequestSource {
   std::optional<load::StreamRequest> next() override;
   void cancel() override;
 
-  /// Whether that file of the folder for results was named as an input until now, or is going to
-  /// be, as far as is known. Threads: any.
+  /// Returns whether that file of the folder for results was named as an input until now, or is
+  /// going to be, as far as is known. Threads: any.
   bool is_input(const std::filesystem::path& file) const;
   /// Returns the names of the command line that were not taken. To be called after the last next().
   std::vector<std::string> rest() const;

@@ -1,4 +1,4 @@
-// What happens to the pipeline of `deploy`, told on stderr and to Prometheus.
+// Reports what happens to the pipeline of `deploy`, on stderr and to Prometheus.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class DeployWatch final : public load::StreamObserver {
         ready_(std::move(ready)),
         at_first_(std::move(at_first)) {}
 
-  /// Whether there ever was a pipeline. After the stream.
+  /// Returns whether there ever was a pipeline. Call it after the stream.
   bool was_open() const { return pipeline_ != 0; }
 
   void opened(load::StreamPipeline& pipeline, std::optional<Nanoseconds> after,

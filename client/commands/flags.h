@@ -125,12 +125,14 @@ struct ObjectivesFlag {
   Expected<std::vector<std::string>> read() const;
 };
 
-/// Whether a network is a condition's file: neither "none" nor what a test bed has of its own.
+/// Returns whether a network is a condition's file: neither "none" nor what a test bed has of its
+/// own.
 bool is_condition_file(const std::string& network);
 /// Returns what --network names; where it names nothing, what the test bed has of its own, or
 /// "none". Fails: as find_testbed.
 Expected<std::string> networks_of(const std::string& networks, const DeviceFlags& devices);
-/// Whether the network of those devices can be like each of them. Fails: as Network::offers.
+/// Checks that the network of those devices can take each of these conditions. Fails: as
+/// Network::offers.
 Expected<> check_offered(const cluster::Cluster& cluster, const std::vector<std::string>& networks);
 /// Reads "none,lte.yaml": the conditions of those that are files, by their names. Fails: as
 /// read_condition; kInvalidArgument (a file that is called like no file).
@@ -141,7 +143,7 @@ Expected<std::vector<cluster::NamedCondition>> read_conditions(const std::string
 Expected<std::vector<int>> parse_stages(const std::string& text);
 /// Parses "1,8" -> {1, 8}. Fails with kInvalidArgument naming the flag where one is below 1.
 Expected<std::vector<std::int64_t>> parse_batches(const std::string& text);
-/// The same of a flag that need not be given: "" -> {}.
+/// Like parse_batches(), but for a flag that need not be given: "" -> {}.
 Expected<std::vector<std::int64_t>> parse_named_batches(const std::string& text);
 /// Parses "none,2" -> {0, 2}. Fails with kInvalidArgument naming the flag.
 Expected<std::vector<std::int64_t>> parse_micro_batches(const std::string& text);

@@ -1,4 +1,4 @@
-// What a user should know of a model before its figures and outputs are believed.
+// Notices about a model that a user should read before trusting its figures and outputs.
 #pragma once
 
 #include <string>

@@ -16,7 +16,7 @@ namespace pareto::client {
 class PictureFlags {
  public:
   void add_to(CLI::App& app);
-  /// Whether a picture was asked for.
+  /// Returns whether a picture was asked for.
   bool any() const { return !png_.empty() || !svg_.empty(); }
   /// Fails: kInvalidArgument where a flag of pictures stands without one, or a size is odd.
   Expected<> check() const;

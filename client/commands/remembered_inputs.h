@@ -1,5 +1,5 @@
-// What models were last opened with, kept next to the results and found again by what a model's
-// file holds.
+// Remembers the inputs that models were last opened with, next to the results. The content of a
+// model's file finds them again.
 #pragma once
 
 #include <cstdint>

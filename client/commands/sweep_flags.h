@@ -42,12 +42,12 @@ class SweepFlags {
   /// If no devices were named, takes those of the environment. Not for a run that goes on where it
   /// began.
   void settle(const Context& context) { what_.devices.settle(context); }
-  /// Whether a sweep of this number of trials is adaptive, by the flags.
+  /// Returns whether a sweep of this number of trials is adaptive, by the flags.
   bool is_adaptive(std::size_t trials) const;
   /// Connects to the devices, and if a condition of the network is asked for, that between them.
   /// Before any thread is started in their network.
   Expected<cluster::Cluster> connect(const Context& context) const;
-  /// Whether one was given here.
+  /// Returns whether a budget was given here.
   bool gives_budget() const { return budget_.has_value(); }
 
  private:

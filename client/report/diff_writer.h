@@ -1,4 +1,5 @@
-// What changed between two runs (coordinator/statistics/run_diff.h), for people and for programs.
+// Writes what changed between two runs (coordinator/statistics/run_diff.h), for people and for
+// programs.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
-// What the HTML report knows of a run: the document of `sweep --json`
-// (coordinator/results/record_json.h), made smaller, and what only the page shows. Read by
-// client/report/assets/view.js.
+// Data of a run for the HTML report: a smaller form of the document of `sweep --json`
+// (coordinator/results/record_json.h), and what only the page shows. client/report/assets/view.js
+// reads it.
 //
 //   every figure    six significant digits
 //   plan            what the plans of all trials have in common

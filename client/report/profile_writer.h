@@ -1,4 +1,4 @@
-// What `profile` measured, for people and for programs.
+// Writes what `profile` measured, for people and for programs.
 #pragma once
 
 #include <algorithm>

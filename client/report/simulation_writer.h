@@ -1,4 +1,4 @@
-// What a simulation says, for people and for programs.
+// Writes the results of a simulation, for people and for programs.
 #pragma once
 
 #include <string>

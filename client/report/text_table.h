@@ -26,8 +26,8 @@ struct TextColumn {
   /// The column that it says nothing next to where both have the same in every row: it goes first
   /// then.
   std::optional<std::size_t> may_repeat{};
-  /// Whether it says nothing where all rows have the same: it goes next, and a line says what it
-  /// has.
+  /// True if the column says nothing when all rows have the same value: it goes next, and a line
+  /// says what it has.
   bool may_be_alike = false;
 };
 

@@ -1,5 +1,5 @@
-// What devices and pipelines did between two readings: rates, shares and percentiles of
-// differences, each device's on its own clock.
+// Activity of devices and pipelines between two readings: rates, shares, and percentiles of
+// differences. Each device's are on its own clock.
 //
 //   Watcher ──DeviceReadings, twice──▶ activity_between ──Activity──▶ bottleneck_of
 //       ──▶ top_text, top_json

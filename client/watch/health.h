@@ -1,5 +1,5 @@
-// Whether a machine and its devices are fit to measure: facts, checked by a table of small
-// functions, each with a remedy.
+// Checks whether a machine and its devices are fit to measure: a table of small functions over
+// facts, each with a remedy.
 //
 //   the doctor command, examine_devices ──HealthFacts──▶ check_health ──Findings──▶ table, JSON
 #pragma once
@@ -56,7 +56,7 @@ struct WayFacts {
   std::string address;
   std::string problem;  ///< empty: it is reached
   Nanoseconds round_trip{};
-  /// Whether both ends are known to be in networks of their own: a loopback address then leads
+  /// True if both ends are known to be in networks of their own: a loopback address then leads
   /// elsewhere.
   bool apart = false;
   /// Address in the inventory of the device that is reached: a data address takes its host from

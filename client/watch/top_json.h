@@ -1,4 +1,4 @@
-// What devices and pipelines do, for programs: a line an interval. Its schema is
+// Activity of devices and pipelines, for programs: one line for each interval. Its schema is
 // tests/golden/top.schema.json.
 #pragma once
 

@@ -1,5 +1,5 @@
-// What devices and pipelines do, for people: who is the bottleneck in words, then devices, stages
-// and links.
+// Activity of devices and pipelines, for people: the bottleneck in words, then devices, stages and
+// links.
 #pragma once
 
 #include <array>

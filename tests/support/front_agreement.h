@@ -1,4 +1,4 @@
-// Whether two fronts are the same, and whether one is what it claims to be.
+// Compares two fronts, and checks that a front is what it claims to be.
 #pragma once
 
 #include <string>
