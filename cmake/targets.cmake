@@ -50,8 +50,8 @@ endfunction()
 
 set(PARETO_TEST_PATIENCE 1 CACHE STRING "how many times as long as usual tests wait for programs, and may take: for emulated ones")
 
-# pareto_run_test(e2e_long_test e2e_test …): a test that runs cases of a program, as pareto_test says;
-# programs that have several run one at a time.
+# pareto_run_test(e2e_long_test e2e_test …) adds a test that runs cases of a program, with the
+# arguments of pareto_test. If a program has several such tests, they run one at a time.
 function(pareto_run_test name program)
   cmake_parse_arguments(ARG "" "TIMEOUT;SHARDS;FILTER" "LABELS" ${ARGN})
   if(NOT ARG_TIMEOUT)

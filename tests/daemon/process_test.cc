@@ -26,8 +26,8 @@ void ask_for_more_threads_than_allowed() {
 }
 
 TEST(CheckThreads, ALimitIsSaid) {
-  // A process begun anew has one thread. A fork of one with several may not start threads under
-  // the thread sanitizer.
+  // A process that is started again has one thread. Under the thread sanitizer, the fork of a
+  // process with several threads may not start threads.
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(ask_for_more_threads_than_allowed(), testing::ExitedWithCode(0), "");
 }

@@ -1,4 +1,4 @@
-// GoogLeNet as its paper has it (Szegedy et al., 2014, table 1), with the weights that are published.
+// GoogLeNet as in its paper (Szegedy et al., 2014, table 1), with the published weights.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -25,7 +25,7 @@ TEST(ResNet, HasAsManyLayersAsItsNameSays) {
   EXPECT_EQ(large.count("add"), 16);
   for (const Architecture* const net : {&small, &large}) {
     EXPECT_EQ(net->count("batch_norm"), net->count("conv2d"));
-    // After every convolution but the last of a block, after every sum, and none after a projection.
+    // One follows every convolution but the last of a block, and every sum; none a projection.
     EXPECT_EQ(net->count("relu"), net->count("conv2d") - net->weights_like("downsample.0.weight"));
   }
 }
