@@ -1,6 +1,6 @@
-// Errors as values. What can fail for reasons outside our code returns Expected<T>; the caller acts
-// on the code and adds context on the way up, so that the one line printed at the top reads like a
-// path:
+// Errors as values. What can fail for reasons outside our code returns Expected<T>. The caller acts
+// on the code, and adds context on the way up. The one line that is printed at the top then reads
+// like a path:
 //   deploying plan mobilenetv2@features.7: stage 1 on pi-2: loading shard: digest mismatch
 //
 // Bytes from peers and files, user input and foreign libraries end here, never in an assertion.

@@ -6,8 +6,8 @@
 
 namespace pareto {
 
-/// Returns "no JSON: at line 1, column 1 …", "\"stages\" is missing", "type must be string, but is
-/// number": the sentence of an exception without the library's names.
+/// Returns the sentence of an exception without the library's names: "no JSON: at line 1, column 1
+/// …", "\"stages\" is missing", "type must be string, but is number".
 std::string json_reason(const nlohmann::json::exception& error);
 
 }  // namespace pareto

@@ -12,8 +12,8 @@
 
 namespace pareto {
 
-/// Returns the candidates closest to `name` (Levenshtein distance, ties in the order given; at most
-/// `count`, and none that is farther than half the length of the longer one).
+/// Returns at most `count` candidates, those closest to `name` by Levenshtein distance. Ties keep
+/// the given order. None is farther away than half the length of the longer one.
 std::vector<std::string> nearest_names(std::string_view name,
                                        std::span<const std::string> candidates,
                                        std::size_t count = 3);

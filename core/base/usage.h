@@ -62,10 +62,10 @@ std::vector<OptionGroup> option_groups(const Usage& usage);
 /// Returns "prog go [OPTIONS] action [which]". parent: "prog " for one of its commands.
 std::string usage_line(const Usage& usage, std::string_view parent);
 
-/// Names an option's value in --help ("FILE", "LIST"), and says what shells propose for it: words,
-/// and kinds of things that are looked up at that moment ("@runs": whatever `PROGRAM --complete
-/// runs WORD…` prints, a word a line). Others are allowed: files are proposed if no word fits.
-/// Words of a "LIST" may be joined by commas.
+/// Names an option's value in --help ("FILE", "LIST"), and gives the words that shells propose for
+/// it. A word like "@runs" stands for what `PROGRAM --complete runs WORD…` prints, a word a line.
+/// Other values are allowed: files are proposed if no word fits. Words of a "LIST" may be joined by
+/// commas.
 CLI::Option* set_value(CLI::Option* option, const std::string& name,
                        const std::vector<std::string>& proposals = {});
 /// The heading in --help of the options that are added to a parser while it lives; after it they

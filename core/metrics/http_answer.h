@@ -9,9 +9,9 @@
 namespace pareto::metrics {
 
 /// Returns the answer to a request that begins with `head`, its first lines up to the empty one.
-/// GET /metrics is answered with what `metrics` returns, GET / with a page that links there; all
-/// else is an error: 400 (no HTTP), 404, 405 (another method), 505 (another version). Whatever the
-/// bytes are, they are not looked at beyond the first line.
+/// GET /metrics is answered with what `metrics` returns, GET / with a page that links there.
+/// Anything else is an error: 400 (not HTTP), 404, 405 (another method), 505 (another version). Of
+/// the bytes, only the first line is looked at.
 std::string http_answer(std::string_view head, const std::function<std::string()>& metrics);
 
 /// Returns the answer of an error's number, and why in a line: 431 is a head that is too long, 500

@@ -56,9 +56,9 @@ struct DeviceProfile {
   /// Ranges that the device had no room for, nothing else being loaded: in the same order, none
   /// among `shards`.
   std::vector<OperatorRange> too_large;
-  /// Times of consecutive requests under load of the yardstick (the whole model, or the largest
-  /// part that has room), as multiples of their median, in the order measured: at most
-  /// kMostJitterFactors; empty: not known.
+  /// Times of consecutive requests under load, as multiples of their median, in the order measured.
+  /// They are those of the yardstick: the whole model, or the largest part that has room. At most
+  /// kMostJitterFactors; empty if unknown.
   std::vector<double> jitter{};
   std::string runs_on{};  ///< "cpu", "cuda:0"; empty: not known
   int cores = 0;          ///< cores that its daemon might use; 0: not known

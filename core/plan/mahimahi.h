@@ -1,6 +1,6 @@
 // Packet-delivery traces of Mahimahi (Netravali et al., USENIX ATC 2015), as recorded on mobile
-// networks: one line for each packet of 1500 bytes that may pass, with the millisecond at which it
-// may; after the last line the trace begins again.
+// networks. Each line is the millisecond at which one packet of 1500 bytes may pass. After the last
+// line the trace begins again.
 #pragma once
 
 #include <filesystem>

@@ -64,8 +64,8 @@ struct Plan {
   /// One a stage.
   std::vector<std::string> device_names() const;
 
-  /// Returns the number of links from the source through the stages to the sink; with replicas from
-  /// the source and to the sink, one replica after the other.
+  /// Returns the number of links from the source through the stages to the sink. Each replica has
+  /// one link from the source and one to the sink.
   std::size_t links() const { return replicated ? 2 * stages.size() : stages.size() + 1; }
   LinkEnds ends_of(std::size_t link) const;
   /// Returns the link into a stage; out of it leads the next one.

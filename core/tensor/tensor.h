@@ -85,8 +85,8 @@ constexpr bool suits(MemoryLayout layout, std::size_t rank) {
 /// kExhausted.
 Expected<Tensor> row_major(const Tensor& tensor);
 
-/// Returns whether two tensors have the same dtype, shape and bits of every element (so NaN equals
-/// the same NaN, and -0 differs from 0), however they lie in memory.
+/// Returns whether two tensors have the same dtype, shape and bits of every element, in whatever
+/// layout. NaN equals the same NaN, and -0 differs from 0.
 bool bit_equal(const Tensor& a, const Tensor& b);
 
 }  // namespace pareto

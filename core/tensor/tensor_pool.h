@@ -8,10 +8,10 @@
 
 namespace pareto {
 
-/// A tensor's memory comes back when the last copy of it goes, and serves the next one of about its
-/// size: a steady stream of tensors takes nothing from the heap, and no page is zeroed and mapped
-/// again for every request. What lies idle is bounded, in bytes and in number; what is in use is
-/// its users' matter.
+/// A pool of tensors' memory. It comes back when the last copy of a tensor goes, and serves the
+/// next tensor of about its size. So a steady stream of tensors takes nothing from the heap, and no
+/// page is zeroed and mapped again for every request. Idle memory is bounded, in bytes and in
+/// number; memory in use is not.
 ///
 /// Threads: any. Tensors may outlive the pool.
 class TensorPool {

@@ -43,9 +43,9 @@ std::optional<IntegerRange> limits_of(DType dtype);
 /// The most elements that a ValueSpec keeps of a tensor.
 inline constexpr std::size_t kMostSampled = 1024;
 
-/// The shape of a Value: the same tree, with a TensorSpec in place of every tensor and, for all
-/// other leaves, the value seen when the model was examined (an int on a boundary is most often a
-/// size, and stays what it was).
+/// The shape of a Value: the same tree, with a TensorSpec in place of every tensor. All other
+/// leaves have the value seen when the model was examined. An int on a boundary is most often a
+/// size, and stays what it was.
 struct ValueSpec {
   enum class Kind { kTensor, kLeaf, kList, kTuple, kDict };
   Kind kind = Kind::kLeaf;

@@ -30,9 +30,10 @@ struct CertificateFiles {
 /// Threads: any.
 class ServerCertificate {
  public:
-  /// Loads a certificate; null if no file is named. Fails: kInvalidArgument (no such file, no PEM,
-  /// a key that belongs elsewhere or has a passphrase, what OpenSSL finds too weak), kPermission;
-  /// the message names the file and what to do.
+  /// Loads a certificate; null if no file is named. The message of an error names the file and the
+  /// remedy.
+  /// Fails: kInvalidArgument (no such file, no PEM, a key that belongs elsewhere or has a
+  /// passphrase, what OpenSSL finds too weak), kPermission.
   static Expected<std::shared_ptr<ServerCertificate>> load(const CertificateFiles& files);
   ~ServerCertificate();
   ServerCertificate(const ServerCertificate&) = delete;

@@ -1,6 +1,6 @@
-// Accepts connections for a server that does not do so itself. gRPC 1.51 gives its listening socket
-// up for good at the first accept() that fails, as it does when a process has no descriptors left;
-// this one waits until there are some.
+// Accepts connections for gRPC's server. gRPC 1.51 gives up its listening socket for good at the
+// first accept() that fails, for example when the process has no descriptors left. This one waits
+// until there are some.
 #pragma once
 
 #include <functional>

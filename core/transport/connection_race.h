@@ -29,10 +29,10 @@ std::vector<Endpoint> in_turns(std::vector<Endpoint> endpoints);
 inline constexpr std::chrono::milliseconds kBetweenAttempts{250};
 
 /// Connects to the first of `endpoints` that answers; the connection does not block. The next
-/// attempt starts after `apart`, or as soon as no other is under way. `asked`: what a person wrote
-/// for all of them; errors name it, and each address that was tried with what came of it if there
-/// is more to say. Fails: kUnavailable, kTimeout (an address did not answer until the deadline),
-/// kExhausted.
+/// attempt starts after `apart`, or as soon as no other is under way. `asked` is what a person
+/// wrote for all of them. Errors name it. If there is more to say, they list each address that was
+/// tried and its result.
+/// Fails: kUnavailable, kTimeout (an address did not answer until the deadline), kExhausted.
 Expected<FileDescriptor> connect_to_first(const std::vector<Endpoint>& endpoints,
                                           const std::string& asked, Deadline deadline,
                                           Nanoseconds apart = kBetweenAttempts);

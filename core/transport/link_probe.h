@@ -24,8 +24,9 @@ struct ProbeOptions {
   /// The most time for each size; if messages are slow there are fewer of them, but never less than
   /// a few.
   Nanoseconds budget = std::chrono::milliseconds(250);
-  /// The time of a message after which larger ones are left out, but for two sizes at least: they
-  /// would take minutes, and longer than this one by what their bytes do.
+  /// Time of a message after which larger ones are left out, because they would take minutes. At
+  /// least two sizes are measured. Left out sizes would take longer than this one in proportion to
+  /// their bytes.
   Nanoseconds dear = std::chrono::seconds(1);
 };
 
@@ -44,10 +45,11 @@ struct ProbeResult {
   std::vector<ProbePoint> points;
 };
 
-/// Probes a link. Half the round trip of a small message is taken to be its way back. Where the
-/// time is up after two sizes at least, these are all there are, and the link is closed: an answer
-/// may be on its way still. `link`: introduced, and nobody else's. Fails: kInvalidArgument (a
-/// size), kCorrupt (something else than the answer comes back), and as links do.
+/// Probes a link. Half the round trip of a small message is taken to be its way back. If the time
+/// is up after at least two sizes, these are all there are. The link is then closed, because an
+/// answer may still be on its way. `link` has been introduced and belongs to nobody else.
+/// Fails: kInvalidArgument (a size), kCorrupt (something else than the answer comes back), and as
+/// links do.
 Expected<ProbeResult> probe_link(Link& link, const ProbeOptions& options, TimePoint deadline);
 
 }  // namespace pareto::transport

@@ -22,19 +22,22 @@ struct LinkFigures {
   std::uint64_t primed_bytes = 0;
 };
 
-/// Primes a link that nobody else uses yet: small pings for the round trip, then growing ones up to
-/// `boundary_bytes` (at most 16 MiB), then that size until it takes no less time than before:
-/// congestion windows and buffers are as large as they have to be, the way that the bytes go,
-/// whatever the transport and the kernel do inside. Stops early if the deadline leaves no room for
-/// more, and if only the link's rate limits a message: twice the bytes then take twice the time,
-/// and more of them than are under way at once have passed. Small pings come first only: a
-/// connection that sends little for long forgets its window.
+/// Primes a link that nobody else uses yet, until congestion windows and buffers are as large as
+/// requests need. This works for every transport and kernel, because it only sends pings:
+/// 1. Small pings measure the round trip. They come first only: a connection that sends little for
+///    long forgets its window.
+/// 2. Pings grow up to `boundary_bytes`, but not over 16 MiB.
+/// 3. Pings of that size are repeated until they take no less time than before.
+/// It stops early if the deadline leaves no room for more. It also stops if only the link's rate
+/// limits a message: twice the bytes then take twice the time, and more have passed than are under
+/// way at once.
 ///
 /// A connection that is paced (tcp_settings.h) sends as fast as it has seen bytes arrive. If
-/// requests are a fraction of what would fit on the way it sees few: each takes half a round trip
-/// longer than it need, for good, unless more has been sent once. So the pings of such a one grow
-/// to 512 KiB where requests are smaller, however small: results of 4 KB are three packets, which
-/// go one by one else. Fails: as links do; kCorrupt if something else than the pong comes back.
+/// requests are a fraction of what fits on the way, it sees few. Each request then takes half a
+/// round trip too long for good, unless more has been sent once. So the pings of such a connection
+/// grow to 512 KiB, however small requests are. Without them even the three packets of a result of
+/// 4 KB go one by one.
+/// Fails: as links do; kCorrupt if something else than the pong comes back.
 Expected<LinkFigures> prime(Link& link, std::uint64_t pipeline, std::uint64_t boundary_bytes,
                             PingWay way, TimePoint deadline, bool paced = connections_are_paced());
 

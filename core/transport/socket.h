@@ -52,8 +52,8 @@ Expected<FileDescriptor> accept_connection(const FileDescriptor& listening, cons
 /// no such host is known), kTimeout, kInvalidArgument (port 0), kExhausted.
 Expected<FileDescriptor> open_connection(const HostPort& address, Deadline deadline);
 
-/// Returns the address itself if its host has one address or is not known; else that of the host's
-/// addresses that answers first, for libraries that try one after the other. Fails: as
+/// Returns the address itself if its host has one address or is unknown. Else returns the host's
+/// address that answers first, for libraries that try one after the other. Fails: as
 /// open_connection.
 Expected<HostPort> pick_address(const HostPort& address, Deadline deadline);
 

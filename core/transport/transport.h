@@ -27,12 +27,13 @@ struct Limits {
   /// Largest frame on an accepted link before Link::trust(), because its peer has not said yet who
   /// it is; 0: as for all others. Ignored by transports within a machine.
   std::uint64_t max_stranger_frame_bytes = 0;
-  /// The most bytes that a transport that reads ahead may buffer for one link, beyond the frame
-  /// being read; gRPC holds some more of its own over a network.
+  /// Most bytes that a transport that reads ahead may buffer for one link, beyond the frame being
+  /// read. Over a network, gRPC holds some more of its own.
   std::uint64_t read_ahead_bytes = std::uint64_t{4} << 20;
-  /// If true, frames carry a checksum of their tensors (one pass over them on each side), also to
-  /// an address of this machine: a tunnel or a forwarder may stand there. Headers always do.
-  /// Ignored by transports within a machine, between whose ends nothing lies but its memory.
+  /// If true, frames carry a checksum of their tensors, which takes one pass over them on each
+  /// side. This includes frames to an address of this machine: a tunnel or a forwarder may stand
+  /// there. Headers always have one. Transports within a machine ignore this, because only its
+  /// memory lies between their ends.
   bool payload_checksum = true;
   /// The codec of tensors that are sent; null: they travel as they are. Every link takes what any
   /// codec made. It is ignored by transports within a process.
@@ -76,11 +77,15 @@ struct Sent {
 /// One open connection.
 ///
 /// Threads: one thread may send while another receives; close() may be called from any thread, at
-/// any time, more than once. Fails: kTimeout (the deadline; the link may then be used on, except
-/// after a frame was sent in part: then it closes), kClosed (either side closed), kUnavailable (the
-/// connection broke), kCorrupt (the peer's bytes are no frame; the link closes), kExhausted (a
-/// frame over the limits: one received closes the link, one to be sent is refused before a byte of
-/// it went out and the link lives on).
+/// any time, more than once.
+/// Fails:
+/// - kTimeout: the deadline passed. The link can still be used, unless a frame was sent in part:
+///   then it closes.
+/// - kClosed: either side closed.
+/// - kUnavailable: the connection broke.
+/// - kCorrupt: the peer's bytes are no frame; the link closes.
+/// - kExhausted: a frame is over the limits. One received closes the link. One to be sent is
+///   refused before a byte of it went out, and the link lives on.
 class Link {
  public:
   virtual ~Link() = default;

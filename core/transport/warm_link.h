@@ -18,14 +18,15 @@
 namespace pareto::transport {
 
 /// Returns the link that was primed with these figures, kept warm from now on for messages of
-/// `boundary_bytes`; as it is where that would not pay, or where this machine's connections do not
-/// cool.
+/// `boundary_bytes`. Returns it unchanged if that does not pay, or if this machine's connections do
+/// not cool.
 std::unique_ptr<Link> keep_warm(std::unique_ptr<Link> link, std::uint64_t pipeline,
                                 const LinkFigures& figures, std::uint64_t boundary_bytes);
 
-/// Messages of up to how many bytes such a link is warm for, however long ago the last one was
-/// (WarmLink's limit aside): `boundary_bytes`, and as many more as it was primed for, but where it
-/// has to be kept warm (`cools`) and larger ones wanted more of that.
+/// Returns the size of messages up to which such a link is warm, however long ago the last one was
+/// (WarmLink's limit aside). This is the larger of `boundary_bytes` and the bytes it was primed
+/// for. It is `boundary_bytes` if the link must be kept warm (`cools`) and larger messages need
+/// more padding.
 std::uint64_t warm_for(const LinkFigures& figures, std::uint64_t boundary_bytes,
                        bool cools = idle_connections_cool());
 

@@ -2,10 +2,11 @@
 // sockets.
 //
 // A TCP sender that pauses for longer than its retransmission timeout (the round trip and 200 ms)
-// starts slowly again, and one that sends little for as long has its congestion window halved: the
-// next request then waits for two or three more round trips. What keeps the window is to use more
-// than half of it at a time, once in every such time. For requests of 300 KB over 100 Mbit/s and 40
-// ms that is 169 KB every 205 ms, 6.6 % of the rate, for ten seconds after the last request.
+// starts slowly again. One that sends little for that time has its congestion window halved. The
+// next request then waits for two or three more round trips. The window is kept if more than half
+// of it is used at a time, once in every such time. For requests of 300 KB over 100 Mbit/s and 40
+// ms this is 169 KB every 205 ms. That is 6.6 % of the rate, for ten seconds after the last
+// request.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +24,10 @@ struct Padding {
   bool operator==(const Padding&) const = default;
 };
 
-/// Returns the padding that keeps a primed link warm for requests of `boundary_bytes`: nine
-/// sixteenths of what is in flight at a time, but no more than a tenth of the link's rate. None if
-/// it would not pay: round trips under half a millisecond (this machine, a switch), and requests
-/// that fit into the window that every connection starts with.
+/// Returns the padding that keeps a primed link warm for requests of `boundary_bytes`. This is nine
+/// sixteenths of what is in flight at a time, but at most a tenth of the link's rate. No value
+/// means that it does not pay: round trips are under half a millisecond (this machine, a switch),
+/// or requests fit into the window that every connection starts with.
 std::optional<Padding> padding_for(const LinkFigures& figures, std::uint64_t boundary_bytes);
 
 /// A schedule of when a link's next padding is due. Time is the caller's.

@@ -36,9 +36,9 @@ class Codec {
   /// content: it has to travel as it is), kExhausted (no memory).
   virtual Expected<Tensor> encode(const Tensor& tensor) const = 0;
   /// Fills into.mutable_bytes(); `into` has the dtype and shape of the original. `encoded` is
-  /// aligned as its elements are and nobody writes to it meanwhile, but it may hold anything: what
-  /// no encoder would have made is refused, or decoded to numbers that mean nothing. Fails:
-  /// kCorrupt (`into` is then partly filled), kExhausted (no memory).
+  /// aligned like its elements, and nobody writes to it meanwhile. It may hold anything: what no
+  /// encoder would have made is refused, or decoded to meaningless numbers.
+  /// Fails: kCorrupt (`into` is then partly filled), kExhausted (no memory).
   virtual Expected<> decode(std::span<const std::byte> encoded, Tensor& into) const = 0;
 };
 

@@ -12,9 +12,12 @@ struct CodecError {
   double mean = 0;
 };
 
-/// Numbers with the same bits, or both NaN, do not differ. Infinite: where one is NaN or infinite
-/// and the other is not the same; where dtype or shape differ; where tensors of another dtype than
-/// float32 are not equal bit for bit; where all of the original is zero and the decoded is not.
+/// Returns the error of a decoded tensor. Numbers with the same bits, or both NaN, do not differ.
+/// The error is infinite in these cases:
+/// - One number is NaN or infinite, and the other is not the same.
+/// - Dtype or shape differ.
+/// - The dtype is not float32, and the tensors are not equal bit for bit.
+/// - All of the original is zero, and the decoded is not.
 /// Threads: any.
 CodecError codec_error(const Tensor& original, const Tensor& decoded);
 

@@ -1,14 +1,13 @@
-// A Message as bytes and back. The layout is specified in core/wire/FORMAT.md: a header of 64
-// bytes, the metadata (timeline, tensor descriptors, value tree), the payload (the tensors' own
-// bytes, each 64-byte aligned), a trailer with their checksum.
-//
+// Converts a Message to bytes and back. core/wire/FORMAT.md specifies the layout: a header of 64
+// bytes, the metadata (timeline, tensor descriptors, value tree), the payload, and a trailer. The
+// payload has the tensors' own bytes, each 64-byte aligned; the trailer has their checksum.
 //   Message --FrameEncoder--> EncodedFrame, pieces for one scatter write
 //   bytes --FrameDecoder--> Message
 //
-// Nothing is copied but the metadata: an encoded frame points into the tensors, and a decoder hands
-// out the tensors' final memory for the transport to read into. Only a tensor that travels by a
-// codec (core/wire/codec.h) has other bytes on the way. Encoders and decoders keep their memory, so
-// that a steady stream of messages without a codec takes nothing from the heap.
+// Only the metadata is copied. An encoded frame points into the tensors, and a decoder hands out
+// the tensors' final memory for the transport to read into. Only a tensor that travels by a codec
+// (core/wire/codec.h) has other bytes on the way. Encoders and decoders keep their memory. A steady
+// stream of messages without a codec takes nothing from the heap.
 #pragma once
 
 #include <array>
@@ -36,10 +35,9 @@ inline constexpr std::uint8_t kFrameVersion = 3;
 /// The limits of what a frame may hold, checked before memory is allocated for it. Encoding checks
 /// the same, so that no peer with equal limits refuses what was sent.
 struct FrameLimits {
-  /// The most bytes of a frame without the trailer. Bounds what the tensors take in memory as well,
-  /// which is more if a codec made them smaller; what they travel as is held next to them until
-  /// they are decoded. Bounds what the tensors take in memory as well, which is more where a codec
-  /// made them smaller; what they travel as is held next to them until they are decoded.
+  /// Most bytes of a frame without the trailer. This also bounds the memory of its tensors, which
+  /// is more if a codec made them smaller. The encoded bytes are held next to the tensors until
+  /// they are decoded.
   std::uint64_t max_frame_bytes = std::uint64_t{1} << 30;
   std::uint64_t max_metadata_bytes = std::uint64_t{16} << 20;
   std::uint32_t max_timeline = 1024;  ///< entries
@@ -53,8 +51,8 @@ struct FrameLimits {
 struct FrameOptions {
   /// If true, the checksum covers the tensors' bytes too. It always covers header and metadata.
   bool payload_checksum = true;
-  /// The codec by which the tensors of kValues and kPart travel, those that it takes and makes
-  /// smaller; the others, and all if it is null, travel as they are.
+  /// Codec for the tensors of kValues and kPart that it takes and makes smaller. The others travel
+  /// as they are, and so do all if this is null.
   const Codec* codec = nullptr;
 };
 

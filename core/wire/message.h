@@ -66,8 +66,8 @@ struct Message {
   std::uint32_t sequence = 0;  ///< part of the request, if it travels in several
   Timeline timeline;
   Value body;
-  /// The pool that the memory of timeline and body goes to when the message ends, whatever they
-  /// hold by then (core/wire/message_pool.h); set by the receiver of the message. Null: it is
+  /// Pool that gets the memory of timeline and body when the message ends
+  /// (core/wire/message_pool.h). The receiver of the message sets it. Null means that the memory is
   /// freed.
   std::shared_ptr<MessagePool> pool;
 };

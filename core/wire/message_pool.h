@@ -10,9 +10,9 @@
 
 namespace pareto::wire {
 
-/// A link's received messages take their timelines, containers and shapes from it, and bring them
-/// back wherever and whenever they end (Message::pool): a steady stream of messages takes nothing
-/// from the heap. Strings are the exception.
+/// Memory for a link's received messages. They take timelines, containers and shapes from it, and
+/// bring them back wherever and whenever they end (Message::pool). A steady stream of messages
+/// takes nothing from the heap, except strings.
 ///
 /// Owned by the decoder and the messages together. Threads: any.
 struct MessagePool {

@@ -112,10 +112,10 @@ class MetadataReader {
   MetadataReader(const FrameLimits& limits, std::shared_ptr<MessagePool> pool)
       : limits_(limits), pool_(std::move(pool)) {}
 
-  /// Sets timeline and body, whose tensors' memory is not filled yet. `payload_bytes` is what the
-  /// header announced: tensors that do not fill exactly that, and tensors that are over the limit
-  /// once they are decoded, are refused before anything is allocated for them. Fails: kCorrupt,
-  /// kExhausted.
+  /// Sets timeline and body; the memory of the body's tensors is not filled yet. `payload_bytes` is
+  /// what the header announced. Tensors that do not fill exactly that, or are over the limit once
+  /// decoded, are refused before anything is allocated for them.
+  /// Fails: kCorrupt, kExhausted.
   Expected<> read(std::span<const std::byte> bytes, std::uint64_t payload_bytes,
                   const TensorMaker& make, Message& into);
   void set_max_frame_bytes(std::uint64_t bytes) { limits_.max_frame_bytes = bytes; }

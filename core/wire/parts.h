@@ -18,7 +18,7 @@
 
 namespace pareto::wire {
 
-/// A value that is ready less than this before the last one travels with it: a message of its own
+/// A value that is ready less than this before the last one travels with it. A message of its own
 /// costs some 50 µs, and has to be worth it.
 inline constexpr Nanoseconds kWorthAPart = std::chrono::microseconds(200);
 

@@ -7,10 +7,12 @@
 
 namespace pareto::runtime {
 
-/// Checks the archive's code and values: they nest no deeper than a stack bears, nothing is taken
-/// where there is nothing (code_nesting.h, class_bodies.h, definition_chain.h, pickle_check.h), and
-/// records of weights are as large as the tensors in them say. Leaves the stream at its beginning.
-/// Fails: kCorrupt. What can't be read at all passes: LibTorch says why it refuses that.
+/// Checks the archive's code and values before LibTorch reads them:
+/// - They nest no deeper than a stack bears (code_nesting.h, class_bodies.h, definition_chain.h).
+/// - No value is taken where there is none (pickle_check.h).
+/// - Records of weights are as large as the tensors in them say.
+/// Leaves the stream at its beginning.
+/// Fails: kCorrupt. An archive that cannot be read at all passes: LibTorch says why it refuses it.
 Expected<> check_archive(std::istream& archive);
 
 }  // namespace pareto::runtime

@@ -14,8 +14,9 @@ namespace pareto::runtime {
 inline constexpr std::size_t kDeepestCode = 500;
 
 /// Checks, in one pass, that no statement nests deeper than kDeepestCode. Blocks count by their
-/// indentation; an expression counts by its open brackets, and by the tokens that no comma
-/// separates, for `a.b.c` and `not not x` nest as well. Fails: kCorrupt with the line.
+/// indentation. An expression counts by its open brackets, and by the tokens that no comma
+/// separates: `a.b.c` and `not not x` nest as well.
+/// Fails: kCorrupt, with the line.
 Expected<> check_nesting(std::string_view code);
 
 }  // namespace pareto::runtime

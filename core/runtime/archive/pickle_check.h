@@ -20,10 +20,10 @@ inline constexpr std::size_t kDeepestValue = 2000;
 /// elements.
 using ClaimedBytes = std::map<std::string, std::uint64_t, std::less<>>;
 
-/// Checks, without making them, that the values of a pickle are there when they are taken, that
-/// they nest no deeper than kDeepestValue, and that the types written in it nest no deeper than
-/// code may. Fails: kCorrupt. Instructions that LibTorch does not know end the check: it refuses
-/// them.
+/// Checks a pickle without making its values. Values must be there when they are taken, and nest no
+/// deeper than kDeepestValue. The types written in it must nest no deeper than code may. An
+/// instruction that LibTorch does not know ends the check, because LibTorch refuses it.
+/// Fails: kCorrupt.
 Expected<ClaimedBytes> check_values(std::string_view pickle);
 
 }  // namespace pareto::runtime

@@ -18,12 +18,13 @@ struct ChosenEngine {
   std::string precision_reason{};  ///< why that is not the precision asked for; empty: it is
 };
 
-/// Builds options.engine, or for "auto" all of them: each is compared with plain on example inputs,
-/// timed in turns with the others, and freed unless it is the fastest; but for those that are
-/// hopeless (RunnerOptions). If bf16 is asked for, engines in fp32 take part as well: bf16 that is
-/// off by more than max_error, or slower, is not kept. What is returned has run once, but for
-/// "plain" by name. Fails: kInvalidArgument (unknown name, an engine that cannot be built, a shard
-/// that does not run on its example inputs), kExhausted.
+/// Builds options.engine, or for "auto" all engines that are not hopeless (RunnerOptions). Each is
+/// compared with plain on example inputs, and timed in turns with the others. All but the fastest
+/// are freed. If bf16 is requested, engines in fp32 take part as well. An engine in bf16 is not
+/// kept if it is slower, or off by more than max_error. The returned engine has run once, except
+/// "plain" by name.
+/// Fails: kInvalidArgument (unknown name, an engine that cannot be built, a shard that does not run
+/// on its example inputs), kExhausted.
 Expected<ChosenEngine> choose_engine(const RunnerOptions& options, const LoadedModule& loaded,
                                      const ShardBoundary& boundary);
 

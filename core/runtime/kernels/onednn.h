@@ -22,9 +22,9 @@ inline memory::desc picture(at::IntArrayRef sizes, at::ScalarType type) {
   return {memory::dims(sizes.begin(), sizes.end()), data_type(type), memory::format_tag::nhwc};
 }
 
-/// Returns attributes for a primitive whose working memory comes with every run: oneDNN's own
-/// belongs to the thread that made the primitive, and shards are loaded in one thread and run in
-/// another.
+/// Returns attributes for a primitive whose working memory comes with every run. oneDNN's own
+/// memory belongs to the thread that made the primitive, but shards are loaded in one thread and
+/// run in another.
 inline dnnl::primitive_attr with_scratchpad(dnnl::primitive_attr attributes = {}) {
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   return attributes;

@@ -1,6 +1,7 @@
-// One convolution with what follows it (a sum with another tensor, an activation), run by oneDNN on
-// pictures whose channels are the innermost dimension, its weights packed once in the layout that
-// this size of picture asks for. Sees LibTorch: for core/runtime sources only.
+// One convolution with what follows it: a sum with another tensor, an activation. oneDNN runs it on
+// pictures whose channels are the innermost dimension. Its weights are packed once, in the best
+// layout for this size of picture. It includes LibTorch: include it only in sources of
+// core/runtime.
 #pragma once
 
 #include <torch/script.h>
@@ -42,9 +43,9 @@ class PackedConvolution final : public torch::CustomClassHolder {
   explicit PackedConvolution(ConvolutionSpec spec);
   ~PackedConvolution() override;
 
-  /// activation(convolution(input) + addend); addend may be undefined, and is written to where the
-  /// caller gave away the last reference to it. input: [batch, in, height, width], or [..., in] for
-  /// a linear layer, in the spec's type.
+  /// Returns activation(convolution(input) + addend). `addend` may be undefined; it is written to
+  /// if the caller gave away the last reference to it. `input` is [batch, in, height, width], or
+  /// [..., in] for a linear layer, in the spec's type.
   at::Tensor run(const at::Tensor& input, at::Tensor addend);
 
  private:

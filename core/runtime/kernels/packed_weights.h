@@ -1,7 +1,7 @@
-// The packed weights of all engines in a process: shards of one model have most of their layers in
-// common, and what one engine has packed another finds and holds, too, instead of packing it once
-// more. They are read from end to end by every request, so they lie close together on large pages,
-// where the kernel grants them. Internal to core/runtime; no LibTorch.
+// The packed weights of all engines in a process. Shards of one model have most of their layers in
+// common. An engine finds and holds what another has packed, instead of packing it again. Every
+// request reads them from end to end, so they lie close together, on large pages if the kernel
+// grants them. Internal to core/runtime; no LibTorch.
 //
 //   given weights ──content_of──▶ find ──▶ packed weights of an engine that packed them before
 //                                   └─none─▶ pack them as one likes ──keep──▶ for others to find
@@ -32,9 +32,9 @@ WeightContent content_of(std::span<const std::byte> weights);
 /// Threads: one owner at a time; each engine may have its own.
 class PackedWeights {
  public:
-  /// Returns the weights of that content in that layout, where an engine holds them; from now on
-  /// this one does, too, but they count as its own only when they are kept. `device`: oneDNN's, for
-  /// which they are given.
+  /// Returns the weights of that content in that layout, if an engine holds them. From now on this
+  /// engine holds them too. They count as its own only when they are kept. `device` is oneDNN's
+  /// device for which they are given.
   std::optional<dnnl::memory> find(const WeightContent& content, const dnnl::memory::desc& layout,
                                    const dnnl::engine& device);
   /// Keeps a copy of `packed` that stays, or what find() would give; `packed` itself where it is

@@ -1,6 +1,7 @@
-// A 3 x 3 convolution of stride 1 by Winograd's minimal filtering: input tiles are transformed,
-// multiplied by the transformed weights in 16 matrix products (oneDNN), and transformed back with
-// bias, sum and activation. Sees LibTorch: for core/runtime sources only.
+// A 3 x 3 convolution of stride 1 by Winograd's minimal filtering. Input tiles are transformed, and
+// multiplied by the transformed weights in 16 matrix products (oneDNN). The products are
+// transformed back with bias, sum and activation. It includes LibTorch: include it only in sources
+// of core/runtime.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -15,8 +16,8 @@ namespace pareto::runtime {
 /// A convolution for one size of input. Threads: one at a time.
 class WinogradConvolution {
  public:
-  /// Returns whether this method can compute the convolution: the kernel's shape, its stride,
-  /// channels in multiples of 16, an activation that only holds the result between two numbers.
+  /// Returns whether this method can compute the convolution. That depends on the kernel's shape
+  /// and its stride. Channels must be multiples of 16, and an activation may only clamp the result.
   static bool fits(const ConvolutionSpec& spec);
 
   /// Requires fits(). `content`: of the spec's weight. input_sizes: [batch, in, height, width].

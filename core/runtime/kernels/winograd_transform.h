@@ -1,7 +1,7 @@
-// The arithmetic around the products of Winograd's minimal filtering F(2x2, 3x3): a tile of 2 x 2
-// results of a 3 x 3 kernel from a tile of 4 x 4 pixels, with 16 products a channel where the
-// definition takes 36. (Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", CVPR
-// 2016, section 4.1.) Pictures have their channels innermost. No LibTorch.
+// The arithmetic around the products of Winograd's minimal filtering F(2x2, 3x3). A tile of 4 x 4
+// pixels gives a tile of 2 x 2 results of a 3 x 3 kernel. It takes 16 products a channel, the
+// definition 36. (Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", CVPR 2016,
+// section 4.1.) Pictures have their channels innermost. No LibTorch.
 #pragma once
 
 #include <array>

@@ -6,9 +6,8 @@
 
 namespace pareto::runtime {
 
-/// Puts one device in place of every device that the code of a loaded module names, in all its
-/// methods and functions: a model that was saved on a GPU says "cuda:0" in its code, too. May throw
-/// what LibTorch throws.
+/// Replaces every device that the code of a loaded module names, in all its methods and functions.
+/// A model that was saved on a GPU says "cuda:0" in its code, too. May throw what LibTorch throws.
 void map_devices(const torch::jit::Module& module, c10::Device device);
 
 }  // namespace pareto::runtime

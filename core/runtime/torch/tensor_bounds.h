@@ -8,9 +8,9 @@
 
 namespace pareto::runtime {
 
-/// Checks that each tensor of a module that was read from a file lies within its memory:
-/// attributes, also those in lists and of parts, and constants of the code. LibTorch takes sizes,
-/// strides and offsets from the file as they are. Fails: kCorrupt.
+/// Checks that each tensor of a module read from a file lies within its memory. These are
+/// attributes, also in lists and in parts, and constants of the code. LibTorch takes sizes, strides
+/// and offsets from the file unchecked. Fails: kCorrupt.
 Expected<> check_tensor_bounds(const torch::jit::Module& module);
 
 }  // namespace pareto::runtime

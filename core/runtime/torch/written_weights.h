@@ -17,12 +17,12 @@ void for_each_node(torch::jit::Block* block, const std::function<void(torch::jit
 /// Returns whether an operator of the block, or of a block inside, is known to write to something.
 bool writes_anything(torch::jit::Block* block);
 
-/// Lets a graph go on with a clone of a tensor, which is returned: AliasDb holds that any two
-/// tensors from outside may be one, and would find every write dangerous.
+/// Lets a graph go on with a clone of a tensor, and returns the clone. AliasDb assumes that any two
+/// tensors from outside may be one, so it would find every write dangerous.
 torch::jit::Value* cloned(torch::jit::Value* tensor);
 
-/// Returns those of the tensors that a graph is given (inputs, and attributes that it reads) which
-/// it writes in place: named as written, or the statistics of norms that train.
+/// Returns the tensors from outside (inputs, and attributes that it reads) that a graph writes in
+/// place. They are named as written, or are the statistics of norms that train.
 std::vector<torch::jit::Value*> written_tensors(torch::jit::Graph& graph);
 
 /// Lets every run of a graph whose first input is its module's object write to copies of the

@@ -3,9 +3,9 @@
 //   EncodedFrame --slices that refer to the tensors--> ByteBuffer ~~~ gRPC ~~~ ByteBuffer
 //       --one copy--> tensors' final memory
 //
-// On each side this process copies a byte at most once, next to what the kernel does: the sender
-// none of the tensors' (but small ones, which are joined with header and metadata), the receiver
-// all out of the buffers that gRPC read them into.
+// On each side this process copies a byte at most once, in addition to the kernel. The sender
+// copies only small tensors, which it joins with header and metadata. The receiver copies all out
+// of the buffers that gRPC read them into.
 #pragma once
 
 #include <grpcpp/support/byte_buffer.h>

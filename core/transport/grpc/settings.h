@@ -14,9 +14,9 @@ namespace pareto::transport::grpc {
 /// The path of the method in proto/link.proto.
 inline constexpr std::string_view kMethod = "/pareto.link.v1.Link/Stream";
 
-/// A frame travels in messages of at most this many bytes. gRPC holds whole messages before it
-/// hands them over: pieces keep what it holds small, let the decoder see the header before the
-/// tensors are there, and overlap reading with copying.
+/// Most bytes of a gRPC message; a frame travels in several. gRPC holds a whole message before it
+/// hands it over. Small messages bound that memory, let the decoder see the header early, and
+/// overlap reading with copying.
 inline constexpr std::size_t kChunkBytes = std::size_t{1} << 20;
 
 /// Returns the settings by name of a channel to an address, or of a server that listens there.

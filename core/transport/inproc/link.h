@@ -11,8 +11,8 @@
 
 namespace pareto::transport::inproc {
 
-/// Frames are measured as they would travel, so that limits and byte counts mean the same as on a
-/// network, but the message itself changes hands: its tensors are shared.
+/// A link within a process. Frames are measured as they would travel, so limits and byte counts
+/// mean the same as on a network. The message itself changes hands, and its tensors are shared.
 ///
 /// Threads: as Link says.
 class InprocLink final : public Link {

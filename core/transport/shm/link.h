@@ -13,8 +13,9 @@
 
 namespace pareto::transport::shm {
 
-/// A frame is copied once, by the sender, into a block of shared memory; the receiver's tensors lie
-/// in that block until the last of them is let go. Small frames travel through the socket.
+/// A link through shared memory. The sender copies a frame once, into a block of shared memory. The
+/// receiver's tensors lie in that block until the last of them is let go. Small frames travel
+/// through the socket.
 ///
 /// Threads: as Link says; members are grouped by the direction whose thread uses them.
 class ShmLink final : public Link {

@@ -31,7 +31,7 @@ class SharedMemory {
   /// Returns the descriptor for a peer to map; only for what create() made, until
   /// close_descriptor().
   int descriptor() const { return descriptor_.get(); }
-  /// Once the peer has been sent it: the memory stays.
+  /// Closes the descriptor once the peer has been sent it. The memory stays.
   void close_descriptor() { descriptor_.reset(); }
 
  private:

@@ -11,8 +11,10 @@
 
 namespace pareto::transport::shm {
 
-/// Memory: frames not received yet are bounded by the read-ahead limit (or are one frame); received
-/// ones by what the peer keeps of them; blocks that lie idle by kMostIdleBytes.
+/// Blocks that a sender shares with its peer. Its memory is bounded:
+/// - Frames not received yet by the read-ahead limit, or they are one frame.
+/// - Received frames by what the peer keeps of them.
+/// - Idle blocks by kMostIdleBytes.
 ///
 /// Threads: the sending one.
 class Outbox {

@@ -34,7 +34,7 @@ std::optional<Steps> steps_over(const Range& range);
 void quantise(const Steps& steps, const std::byte* from, std::size_t count, std::byte* to);
 void dequantise(const Steps& steps, const std::byte* from, std::size_t count, std::byte* to);
 
-// The same for numbers of several channels that lie side by side, row after row, each channel with
+// Functions for numbers of several channels that lie side by side, row after row. Each channel has
 // steps of its own.
 
 struct ChannelRanges {
