@@ -10,10 +10,11 @@
 
 namespace pareto::client {
 
-/// Signals end the process as ever until watch() is called. Afterwards the first SIGINT, SIGTERM or
-/// SIGHUP sets the flag, and a SIGINT or SIGTERM after it ends the process. A SIGHUP that is
-/// ignored (nohup) stays so. After leave_at_once() the first one ends the process too, as if nobody
-/// had watched but for the sentence: a shell sees that the signal ended it, and ends its loop.
+/// Turns signals into a flag. Until watch() is called, signals end the process as usual. Afterwards
+/// the first SIGINT, SIGTERM or SIGHUP sets the flag, and a further SIGINT or SIGTERM ends the
+/// process. A SIGHUP that is ignored (nohup) stays ignored. After leave_at_once() the first one
+/// prints a sentence and ends the process. A shell then sees that the signal ended it, and ends its
+/// loop.
 ///
 /// Threads: one owner. A thread of its own waits for the signals; it ends with this object.
 class Interrupts final : public StopSignal {

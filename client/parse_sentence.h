@@ -11,8 +11,8 @@ class ParseError;
 
 namespace pareto::client {
 
-/// Returns a sentence on an error of `app`, with what to do instead and where all flags stand: the
-/// nearest flag to one that nobody knows, the key of a plan file that says what a flag would.
+/// Returns a sentence on an error of `app`, with the remedy and the place that lists all flags. The
+/// remedy is the nearest flag to an unknown one, or the key of a plan file that replaces a flag.
 std::string parse_sentence(const CLI::ParseError& error, const CLI::App& app,
                            const std::vector<std::string>& arguments);
 

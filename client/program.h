@@ -20,8 +20,7 @@ int run_program(const std::vector<std::string>& arguments, const Commands& comma
 int exit_code_of(ErrorCode code, Phase phase);
 
 /// Returns the daemon's program: next to `program` or its front, else in a folder of `path`
-/// ("/usr/bin:/bin"), else "paretod", which then is found
-/// by nobody and said so.
+/// ("/usr/bin:/bin"). If there is none, returns "paretod"; starting it then fails and says so.
 std::filesystem::path find_paretod(const std::filesystem::path& program, const std::string& path);
 
 /// Returns a command line as it could be typed again.

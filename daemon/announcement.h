@@ -24,10 +24,10 @@ struct AnnouncedService {
 std::optional<AnnouncedService> announced_service(const std::string& name,
                                                   const std::string& address);
 
-/// The service is known to the network as long as this lives: under another name ("pi-1 #2") where
-/// its own is taken, and again whenever Avahi or the bus is started again; what fails is tried
-/// again, at last once a minute. That it is told, or refused, stands in the log; that nobody is
-/// there to tell it, only at its debug level.
+/// Announces the service on the network as long as this lives. If its name is taken, it takes
+/// another one ("pi-1 #2"). It announces again whenever Avahi or the bus is started again. What
+/// fails is tried again, at last once a minute. The log tells that it is announced, or refused.
+/// That no Avahi is there is logged only at debug level.
 ///
 /// Threads: one owner; one of its own talks to Avahi.
 class Announcement {

@@ -13,10 +13,9 @@
 
 namespace pareto::daemon {
 
-/// TERM, INT and HUP are blocked in this thread and in all it starts, to be taken by wait_signal();
-/// PIPE is ignored: a peer that is gone is an error of a call. To be called before any thread
-/// starts; where libraries start some when they are loaded, these have to block them as well
-/// (main.cc).
+/// Blocks TERM, INT and HUP in this thread and in all it starts, so that wait_signal() takes them.
+/// PIPE is ignored: a peer that is gone is an error of a call. Call it before any thread starts.
+/// Libraries that start threads when they are loaded must block these signals too (main.cc).
 void prepare_signals();
 /// Waits for TERM, INT or HUP and returns it; none when `limit` has passed, where there is one.
 std::optional<int> wait_signal(std::optional<Nanoseconds> limit);

@@ -1,13 +1,13 @@
-// A condition on an interface of this machine, as on a real device: what leaves fares as its
-// forward direction has it, what comes in as its backward direction.
+// A condition on an interface of this machine, as on a real device. What leaves gets the
+// condition's forward direction, and what comes in gets its backward direction.
 //
 //   forward, at its root:                  sockets ─▶ [netem ─▶ tbf] ─▶ interface
 //   backward, if it asks for anything,
 //   through a device of its own:           interface ─▶ ingress ─▶ ifb [netem ─▶ tbf] ─▶ sockets
 //
-// All traffic of the interface fares so, whatever it is for: not to be used on the one that leads
-// to you. What is done is recorded first (netem/emulation_record.h), so that it is taken back
-// whatever ends the process.
+// It applies to all traffic of the interface, whatever it is for: do not use it on the interface
+// over which you are logged in. What is done is recorded first (netem/emulation_record.h), so that
+// it is taken back whatever ends the process.
 #pragma once
 
 #include <filesystem>
@@ -29,12 +29,12 @@ inline constexpr const char* kEmulationFolder = "/run/pareto-edge/netem";
 class InterfaceEmulation {
  public:
   /// Applies the condition, in place of one that was kept, or left by a process that is gone.
-  /// `name` of the condition, for people. If packets vary, TCP sends them one by one and they come
-  /// in one by one (no GSO, no GRO) meanwhile; packets joined by others (UDP's GSO, forwarded ones)
-  /// fare together. Fails: kNotFound (no such interface), kInvalidArgument (not a name; somebody
-  /// else has put queues there, which are left alone), kUnavailable (another process holds it; the
-  /// kernel lacks what it takes), kPermission (root is needed); each with its remedy, and the
-  /// interface is then as before.
+  /// `name` is the condition's name, for people. If packets vary, TCP sends and receives them one
+  /// by one meanwhile (no GSO, no GRO). Packets joined by others (UDP's GSO, forwarded ones) fare
+  /// together. After an error the interface is as before.
+  /// Fails, each with its remedy: kNotFound (no such interface), kInvalidArgument (not a name;
+  /// foreign queues, which are left alone), kUnavailable (another process holds it; the kernel
+  /// lacks what it needs), kPermission (needs root).
   static Expected<InterfaceEmulation> apply(const std::string& interface,
                                             const plan::Condition& condition,
                                             const std::string& name,

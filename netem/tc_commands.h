@@ -14,8 +14,8 @@
 // - jitter_correlation is passed on, but nothing of it is left: netem correlates the high bits of
 //   its dice and looks at the low ones;
 // - dice are the kernel's: no seed.
-// Order is kept as there: netem lets a packet overtake where it draws a shorter delay, unless it
-// has a rate of its own, for which it lines packets up. So it gets one that takes no time.
+// Order is kept as there. netem lets a packet overtake if it draws a shorter delay, unless it has a
+// rate of its own, for which it lines packets up. So it gets a rate that takes no time.
 #pragma once
 
 #include <cstdint>
@@ -28,9 +28,9 @@ namespace pareto::netem {
 
 using TcCommand = std::vector<std::string>;
 
-/// Returns whether the handle is of the qdiscs that this program puts at the root of a device:
-/// "ed00:" a rate alone, "ed01:" to "ed03:" netem, one a shape of jitter, since netem cannot forget
-/// a shape's table; "ed04:" a queue without a rate.
+/// Returns whether the handle is of the qdiscs that this program puts at the root of a device.
+/// "ed00:" is a rate without netem, "ed04:" a queue without a rate. "ed01:" to "ed03:" are netem,
+/// one for each shape of jitter, because netem cannot forget a shape's table.
 bool is_our_handle(const std::string& handle);
 
 /// Returns whether the direction needs netem at any time of its trace: without it, a kernel that

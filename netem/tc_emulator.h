@@ -14,12 +14,12 @@
 
 namespace pareto::netem {
 
-/// Makes an emulator as LinkEmulator::create() does. After change(), packets on their way are lost
-/// if the new condition takes no netem, or jitter of another shape. In a namespace of `ip netns`
-/// the devices outlive a process that was killed. Fails: kPermission (root is needed), kUnavailable
-/// (the kernel has no veth, or no netem and the condition takes it, or no tbf), kNotFound (iproute2
-/// is not installed); each with its remedy. Threads: one of its own for each direction with a
-/// trace.
+/// Makes an emulator as LinkEmulator::create() does. change() loses the packets on their way if the
+/// new condition needs no netem, or jitter of another shape. In a namespace of `ip netns` the
+/// devices outlive a process that was killed.
+/// Fails, each with its remedy: kPermission (needs root), kUnavailable (the kernel has no veth, or
+/// no netem and the condition needs it, or no tbf), kNotFound (iproute2 is not installed).
+/// Threads: one of its own for each direction with a trace.
 Expected<std::unique_ptr<LinkEmulator>> make_tc_emulator(const LinkEnd& first,
                                                          const LinkEnd& second,
                                                          const plan::Condition& condition);

@@ -36,9 +36,9 @@ struct DevicePreset {
   std::uint64_t memory_bytes = 0;  ///< 0: no limit
   std::string what;                ///< one line for people
 };
-/// Imitations in speed and memory alone, by rough ratios of what the devices reach on convolutions
-/// in fp32 to one core of an x86 server with AVX-512 (some 100 GFLOP/s): caches, precisions,
-/// accelerators and clocks that fall when it gets hot are not imitated.
+/// Returns presets that imitate only speed and memory. They are rough ratios of convolutions in
+/// fp32, against one core of an x86 server with AVX-512 (some 100 GFLOP/s). Caches, precisions,
+/// accelerators and clocks that fall with heat are not imitated.
 const std::vector<DevicePreset>& device_presets();
 
 struct TestbedDevice {

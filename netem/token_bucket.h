@@ -9,9 +9,9 @@
 namespace pareto::netem {
 
 /// Returns the bytes by which a condition's rate may be ahead of itself for a moment: what passes
-/// in 0.5 ms, at least 4 KiB. It fills up while a sender computes, so it is as small as timers
-/// allow, which are late by half of that on a busy machine: a link saves nothing for later, and
-/// loses nothing.
+/// in 0.5 ms, and at least 4 KiB. The bucket fills up while a sender computes. So it is as small as
+/// timers allow, which are late by half of that on a busy machine. A link saves nothing for later,
+/// and loses nothing.
 std::uint64_t burst_bytes(const plan::LinkDirection& direction);
 /// Returns the queue asked for, or else what passes in 50 ms, at least 64 KiB.
 std::uint64_t queue_bytes(const plan::LinkDirection& direction);

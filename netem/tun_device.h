@@ -12,9 +12,9 @@
 namespace pareto::netem {
 
 /// A TUN device that is up, with an address and MTU 1500. Segmentation and checksums are left to
-/// those that need them: a packet read is a virtio_net_hdr and up to 64 KiB of TCP segments with
-/// one header, and may be written to another TunDevice as it is. The device ends with this object,
-/// also after kill -9.
+/// others. A packet that is read is a virtio_net_hdr and up to 64 KiB of TCP segments with one
+/// header. It may be written to another TunDevice unchanged. The device ends with this object, also
+/// after kill -9.
 ///
 /// Threads: the descriptor may be read by one thread while another writes, and a third makes
 /// changes.
@@ -23,11 +23,12 @@ class TunDevice {
   /// The most bytes that a read may take.
   static constexpr std::size_t kMaxPacketBytes = 68 << 10;
 
-  /// `address` of this end and `peer` of the other, IPv4: "10.213.0.1". What leaves through the
-  /// device is held to the direction's rate and queue, and comes in packets as on a wire where the
-  /// direction varies by packet; all else is not the device's concern. Fails: kPermission (root is
-  /// needed), kUnavailable (no TUN or tbf in this kernel, or what ip and tc say), kNotFound
-  /// (iproute2 is not installed).
+  /// Creates a device with the `address` of this end and the `peer` of the other, IPv4:
+  /// "10.213.0.1". What leaves through the device is limited to the direction's rate and queue. If
+  /// the direction varies by packet, it comes in packets as on a wire. The device does nothing
+  /// else.
+  /// Fails: kPermission (needs root), kUnavailable (no TUN or tbf in this kernel, or what ip and tc
+  /// say), kNotFound (iproute2 is not installed).
   static Expected<TunDevice> create(const NetworkNamespace& where, const std::string& address,
                                     const std::string& peer, const plan::LinkDirection& out);
 

@@ -4,9 +4,9 @@
 //   namespace A: sockets ─▶ tbf (rate, queue) ─▶ TUN ─▶ [this process: delay, loss, …] ─▶ TUN
 //       ─▶ sockets, namespace B; and the same back
 //
-// Packets are handed on as they are: up to 64 KiB of TCP segments at a time where all fare alike,
-// else one by one. What the queue has no room for is dropped on the sender's own machine, which
-// tells its TCP at once; it is not a loss that must be found out by waiting.
+// Packets are handed on unchanged: up to 64 KiB of TCP segments at a time if all fare alike, else
+// one by one. What the queue has no room for is dropped on the sender's own machine, which tells
+// its TCP at once. So TCP need not find this loss by waiting.
 #pragma once
 
 #include <cstdint>

@@ -41,8 +41,9 @@ struct DeviceFlags {
   /// If neither was given, takes the devices of the environment (PARETO_DEVICES).
   void settle(const Context& context);
   /// Connects to the devices of the inventory or of the test bed, or to `count` daemons of this
-  /// build on loopback; with conditions to be applied, in namespaces of this machine. Fails: as
-  /// Cluster and open_testbed do; kUnavailable where there is no paretod to start; kInvalidArgument
+  /// build on loopback. If conditions are to be applied, the daemons run in network namespaces of
+  /// this machine.
+  /// Fails: as Cluster and open_testbed do; kUnavailable (no paretod to start); kInvalidArgument
   /// (conditions for devices that let nobody change their network).
   Expected<cluster::Cluster> connect(const Context& context, int count,
                                      std::vector<cluster::NamedCondition> conditions = {},

@@ -41,9 +41,9 @@ std::optional<std::int64_t> own_batch(const model::Model& model);
 Expected<std::vector<std::int64_t>> batches_for(Context& context, const model::Model& model,
                                                 const std::vector<std::int64_t>& named,
                                                 const std::vector<std::int64_t>& usual = {1});
-/// Fails if the model cannot run a batch in parts: kInvalidArgument naming the input or output
-/// whose first dimension is not the batch, or the only batch that it runs at. `micro_batch` 0:
-/// batches travel whole.
+/// Checks that the model can run a batch in parts. `micro_batch` 0 means that batches travel whole.
+/// Fails: kInvalidArgument, with the input or output whose first dimension is not the batch, or
+/// with the only batch that the model runs at.
 Expected<> check_micro_batch(const model::Model& model, std::int64_t micro_batch);
 
 /// Returns a sentence on the only batch that the model runs at; empty: it runs at several.

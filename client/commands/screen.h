@@ -18,10 +18,11 @@ struct Awakening {
   bool news = false;  ///< `news` became readable
 };
 
-/// Waits for a key, news or the moment, whichever comes first. input: -1, or a descriptor whose
-/// keys are wanted; stop: -1, or one that becomes readable when no more is wanted; news: -1, or one
-/// that becomes readable when there are some. A stop goes before keys, and those before news. Of a
-/// descriptor that has ended no keys come any more.
+/// Waits for a key, for news or until `until`, whichever comes first. A stop goes before keys, and
+/// keys before news. -1 means that there is no such descriptor:
+/// - `input` gives keys. After its end no more keys come.
+/// - `stop` becomes readable when no more is wanted.
+/// - `news` becomes readable when there are some.
 Awakening wait_for_key(int& input, int stop, TimePoint until, int news = -1);
 
 /// Takes the terminal's other screen, hides its cursor and asks for keys without Return; all as

@@ -18,11 +18,11 @@
 namespace pareto::client {
 
 /// Returns the complete events ("X", microseconds): receive, decode, queue, compute, encode, send
-/// and wire, each with `args.request`; `cpu_us` of receive counts decode, that of send counts
-/// encode. A timeline tells encode and send of the message before it, so that those of the last
-/// request and its wires behind the first stage are not there. Where they stand follows from what
-/// came before on their thread: they may have begun a thread's waking later. Arrows follow a
-/// request through the pipeline. Requires what trace_pipeline() promises.
+/// and wire, each with `args.request`. `cpu_us` of receive includes decode, and that of send
+/// includes encode. A timeline has encode and send of the message before it. So those of the last
+/// request are missing, and its wires behind the first stage. Their begin follows from what came
+/// before on their thread, which may have woken up later. Arrows follow a request through the
+/// pipeline. Requires what trace_pipeline() promises.
 std::string chrome_trace(const load::PipelineTrace& trace);
 
 }  // namespace pareto::client

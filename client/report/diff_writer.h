@@ -18,8 +18,8 @@ struct DiffSides {
 /// Returns "36 plans: 1 regressed by more than 2 %, 30 can't tell, 5 the same; 2 only in A".
 std::string summary_of(const statistics::RunDiff& diff);
 
-/// Writes the two sides A and B, what else is different, a row for each plan in the order of the
-/// diff, plans of one side, and the summary.
+/// Writes the two sides A and B and their other differences. Then come a row for each plan in the
+/// order of the diff, the plans of one side, and the summary.
 std::string write_diff_table(const DiffSides& sides, const statistics::RunDiff& diff,
                              const ReportStyle& style);
 

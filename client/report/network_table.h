@@ -8,7 +8,7 @@
 
 namespace pareto::client {
 
-/// Writes a block a batch, one row a condition: what was measured of the network, and the best
+/// Writes a block for each batch, with a row for each condition: the measured network, and the best
 /// split by latency and by throughput, next to the best plan with one device. Empty for a run of
 /// one condition.
 std::string write_network_table(const results::RunRecord& run, const ReportStyle& style);

@@ -9,9 +9,9 @@ namespace pareto::client {
 /// between two requests.
 inline constexpr double kBusyShare = 0.85;
 
-/// Returns a stage that failed, else one that drains, however busy anybody is; else the busiest of
-/// its stages and links; of a stage and a link that are equally busy the stage. `pipeline` is one
-/// of `activity`'s devices.
+/// Returns the bottleneck of a pipeline. A stage that failed comes first, then one that drains.
+/// Else it is the busiest stage or link; if a stage and a link are equally busy, the stage.
+/// `pipeline` is one of those in `activity`.
 Bottleneck bottleneck_of(const Activity& activity, const PipelineView& pipeline);
 
 }  // namespace pareto::client

@@ -18,9 +18,9 @@ std::vector<std::unique_ptr<cluster::DaemonClient>> connect_each(
 /// Examines how a device that answers is, and how its clock goes.
 DeviceHealth examine_device(cluster::DaemonClient& device);
 
-/// Examines every way over a network between this machine and them, and between two of them, each
-/// device dialling the others: all of one device's one after the other, all devices at the same
-/// time.
+/// Examines every way over a network between this machine and the devices, and between two devices,
+/// with each dialling the others. A device examines its ways one after the other; all devices do so
+/// at the same time.
 std::vector<WayFacts> examine_ways(const std::vector<cluster::DaemonClient*>& devices);
 
 /// Returns what processes of others take of this machine and of the devices' machines, watched for

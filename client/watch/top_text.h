@@ -26,9 +26,9 @@ struct TopStyle {
   std::string keys{};   ///< the last lines; empty: none
 };
 
-/// Lines, each ended by a newline, no more than there are rows: those at the end are left out, but
-/// the keys, unless they leave no room for others. Without devices: what is seen before the first
-/// have answered.
+/// Returns lines, each ended by a newline, at most as many as there are rows. Lines at the end are
+/// left out first; the line of keys is left out last. Without devices it returns what is shown
+/// before the first have answered.
 std::string top_text(const Activity& activity, const TopStyle& style);
 
 }  // namespace pareto::client

@@ -21,10 +21,10 @@ class Watcher {
   explicit Watcher(std::vector<cluster::DeviceConfig> devices,
                    Connect connect = cluster::connect_daemon);
 
-  /// Reads in the order of the devices, once each has answered or was given up: after at most
-  /// `patience` for each host that it may be reached at and once more for its answer. That is twice
-  /// `patience`, but for `srv:` addresses: they may have several hosts, and are looked up first,
-  /// for as long as that takes.
+  /// Reads all devices, in their order, once each has answered or was given up. That takes at most
+  /// `patience` for each host at which a device may be reached, and once more for its answer. For
+  /// most addresses this is twice `patience`. An address with `srv:` may have several hosts, and
+  /// looking them up first takes its own time.
   std::vector<DeviceReading> read(std::chrono::milliseconds patience);
 
  private:

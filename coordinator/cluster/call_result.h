@@ -17,8 +17,8 @@ namespace pareto::cluster {
 /// the daemon does not know the call.
 Expected<> call_result(const grpc::Status& status, const DeviceConfig& config, const char* doing);
 
-/// Like call_result(), for the first call to a device: a daemon that does not answer is most often
-/// no fault of the programs, and the sentence says what to look at.
+/// Like call_result(), for the first call to a device. A daemon that does not answer is most often
+/// no fault of the programs, so the sentence says what to look at.
 Expected<> first_call_result(const grpc::Status& status, const DeviceConfig& config,
                              std::chrono::milliseconds timeout);
 

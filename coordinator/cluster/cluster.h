@@ -46,9 +46,9 @@ class Cluster {
   static Expected<Cluster> connect(const std::vector<DeviceConfig>& devices);
   static Expected<Cluster> connect(const std::vector<DeviceConfig>& devices,
                                    std::unique_ptr<Network> network);
-  /// Starts `count` daemons of this build on loopback, each pinned to a core of its own where there
-  /// are enough, ready by their word and not by waiting; they end with the cluster, also when this
-  /// process is killed. Fails: as ChildProcess does.
+  /// Starts `count` daemons of this build on loopback. Each has a core of its own if there are
+  /// enough, and says when it is ready. They end with the cluster, also when this process is
+  /// killed. Fails: as ChildProcess does.
   static Expected<Cluster> start_local(int count, const std::filesystem::path& paretod);
   /// Starts the same as the devices of a test bed, with its limits, each where the network has it.
   /// Control groups are called as the test bed, which is `claim`ed where it has limits. Fails: as

@@ -24,9 +24,9 @@ inline constexpr std::string_view kAutoCodec = "auto";
 
 /// Returns the time in seconds that a message takes to cross a link of that rate.
 double crossing_seconds(const wire::CodecCost& cost, double bytes_per_second);
-/// Returns the one that crosses soonest of those with no more than the allowed error
-/// (CodecError::mean); the first of equal ones, so that none, which stands first, wins a tie.
-/// "none" where nothing is allowed.
+/// Returns the codec that crosses soonest, of those with no more than the allowed error
+/// (CodecError::mean). Of equal ones the first wins; "none" stands first. Returns "none" if no
+/// error is allowed.
 std::string choose_codec(std::span<const wire::CodecCost> costs, double bytes_per_second,
                          double allowed_error);
 /// Costs measured on the sender with `decode` as it would be on the receiver, by what both take for

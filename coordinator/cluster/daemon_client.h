@@ -157,12 +157,12 @@ class DaemonClient {
   virtual Expected<DeviceStatus> status(std::chrono::milliseconds timeout) = 0;
   /// Returns what the device does and how it is, now. Fails: kCorrupt too.
   virtual Expected<Observation> observe(std::chrono::milliseconds timeout) = 0;
-  /// Measures what each codec costs on the device: for what a loaded shard sends on when it is run
-  /// on example inputs; with an empty handle, for a tensor that is the same everywhere.
+  /// Measures what each codec costs on the device. The value is what a loaded shard sends when it
+  /// runs on example inputs. With an empty handle, it is a tensor that is the same on all devices.
   virtual Expected<std::vector<wire::CodecCost>> measure_codecs(const std::string& handle) = 0;
-  /// Measures what a loaded shard takes on example inputs of that batch, run `repeats` times, and
-  /// its operators, run one by one in the plain engine `operator_repeats` times; 0: not at all. No
-  /// run is to take longer than `of_a_run`.
+  /// Measures how long a loaded shard takes on example inputs of that batch, in `repeats` runs. Its
+  /// operators run one by one in the plain engine, `operator_repeats` times. 0 means not at all. No
+  /// run may take longer than `of_a_run`.
   virtual Expected<ShardTimes> profile(const std::string& handle, std::int64_t batch, int repeats,
                                        int operator_repeats,
                                        std::chrono::milliseconds of_a_run) = 0;

@@ -51,10 +51,10 @@ struct DeploymentOptions {
 /// Threads: one owner; source() and sink() may be used by one thread each.
 class Deployment {
  public:
-  /// Opens a plan whose transports are named; only its source's and its sink's are taken of
-  /// `transports`. Cluster, pool and transports must outlive it. Fails: kNotFound (a device of the
-  /// plan, or a transport that it listens on, does not exist), and as devices and links do; the
-  /// sentence names the stage and the device.
+  /// Opens a plan whose transports are named. From `transports` it takes only those of the source's
+  /// and the sink's link. Cluster, pool and transports must outlive it.
+  /// Fails: kNotFound (a device of the plan, or a transport that it listens on, does not exist),
+  /// and as devices and links do, with the stage and the device.
   static Expected<std::unique_ptr<Deployment>> open(const plan::Plan& plan, const Cluster& cluster,
                                                     ShardPool& pool, TransportSet& transports,
                                                     const DeploymentOptions& options = {});

@@ -31,8 +31,8 @@ std::vector<LostStage> find_lost_stages(const Deployment& deployment,
 /// the code of the first. At least one.
 Error error_of(const std::vector<LostStage>& lost);
 
-/// Returns "; stage 1 on pi-2 has taken it and not sent it on", of the oldest request in the
-/// pipeline; or nothing if a device does not answer, or no stage holds a request.
+/// Returns where the oldest request in the pipeline waits: "; stage 1 on pi-2 has taken it and not
+/// sent it on". Empty if a device does not answer, or if no stage holds a request.
 std::string where_requests_wait(const Deployment& deployment, std::chrono::milliseconds patience);
 
 }  // namespace pareto::cluster

@@ -1,5 +1,5 @@
-// Shards loaded on devices, each once, shared by every deployment that runs it: the tcp and the
-// grpc pipeline of one split, and all rounds of a sweep.
+// Shards loaded on devices, each once. Every deployment that runs a shard shares it: the tcp and
+// the grpc pipeline of one split, and all rounds of a sweep.
 #pragma once
 
 #include <atomic>

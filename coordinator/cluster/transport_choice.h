@@ -21,17 +21,20 @@ inline constexpr std::string_view kAutoTransport = "auto";
 /// between processes cannot have, with those there are; kInvalidArgument (a link without).
 Expected<std::vector<std::string>> parse_transport_mix(const std::string& text);
 
-/// Returns one transport for each of `links` links (at least 2), or no value if that is not clear.
-/// A mix of that length stays as it is. One transport stands for all links. In a mix of another
-/// length, the source's and the sink's stay and the one between them is repeated or left out; a mix
-/// with several between has no answer.
+/// Returns one transport for each of `links` links (at least 2), or no value if that is ambiguous:
+/// - A mix of that length stays as it is.
+/// - One transport stands for all links.
+/// - A mix of three in another length keeps the source's and the sink's, and the one between them
+///   is repeated or left out.
+/// - A longer mix of another length is ambiguous.
 std::optional<std::vector<std::string>> fit_transports(const std::vector<std::string>& mix,
                                                        std::size_t links);
 
-/// Returns the transport of each link of a chain of devices: the first of this build that stays
-/// within a machine (shm) if both ends share one and the one that is connected to offers it, else
-/// the first that crosses a network (tcp). The source's link and the sink's have `here` as their
-/// other end. Fails: kNotFound (a device that the cluster has not).
+/// Returns the transport of each link of a chain of devices. It is the first of this build that
+/// stays within a machine (shm), if both ends share a machine and the connected one offers it. Else
+/// it is the first that crosses a network (tcp). The source's link and the sink's have `here` as
+/// their other end.
+/// Fails: kNotFound (a device that is not in the cluster).
 Expected<std::vector<std::string>> nearest_transports(
     const std::vector<std::string>& devices, const Cluster& cluster,
     const transport::Place& here = transport::this_place());

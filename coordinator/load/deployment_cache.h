@@ -1,7 +1,6 @@
-// Pipelines kept open between the rounds of a sweep, so that connections stay warm; the least
-// recently used are closed where devices have no room for the next one. Where opening one takes
-// long, because connections do, one pipeline runs all plans that its connections fit, one after the
-// other.
+// Keeps pipelines open between the rounds of a sweep, so that connections stay warm. The least
+// recently used are closed if devices have no room for the next one. If connections take long to
+// open, one pipeline runs all plans that its connections fit, one after the other.
 #pragma once
 
 #include <chrono>
@@ -47,8 +46,8 @@ class DeploymentCache {
     cluster::Deployment* deployment = nullptr;  ///< valid until the next get() or drop()
     bool opened = false;                        ///< its connections are new
   };
-  /// Returns the open deployment of that key; or one opened under the same network condition ("" is
-  /// one too) that runs the plan from now on, in place of another key's; or a new one. Fails: as
+  /// Returns the open deployment of that key. Else returns one opened under the same network
+  /// condition ("" is one too), which runs this plan from now on. Else returns a new one. Fails: as
   /// Deployment::open.
   Expected<Lease> get(std::size_t key, const plan::Plan& plan, const std::string& condition = "");
   void drop(std::size_t key) { open_.erase(key); }

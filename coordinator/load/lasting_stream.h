@@ -1,5 +1,5 @@
-// A stream of requests that outlives its pipelines: where one is lost, another is opened in its
-// place, and what the lost one did not answer is sent again.
+// A stream of requests that outlives its pipelines. If a pipeline is lost, another is opened in its
+// place, and the requests that the lost one did not answer are sent again.
 //
 //   opening ──▶ streaming ──a device is lost──▶ waiting ──it is back──▶ streaming …
 //                   │ requests end                 │ it is not back in time, or somebody stops it
@@ -53,8 +53,8 @@ class PipelineOpener {
 class StreamObserver {
  public:
   virtual ~StreamObserver() = default;
-  /// Reports that a pipeline is open; with how long there was none (no value means the first) and
-  /// how many requests of the one before are sent again.
+  /// Reports that a pipeline is open. `after` is how long there was none; no value means that it is
+  /// the first. `again` requests of the one before are sent again.
   virtual void opened(StreamPipeline& pipeline, std::optional<Nanoseconds> after,
                       std::size_t again) = 0;
   /// Reports that a pipeline is lost. `waits`: for how long its devices are waited for; 0: not at

@@ -65,11 +65,11 @@ class Load {
   Load(transport::Link& source, transport::Link& sink, std::uint64_t pipeline)
       : source_(source), sink_(sink), pipeline_(pipeline) {}
 
-  /// Sends `body` again and again; returns when every request has completed. The first failure ends
-  /// it, and both links are then closed: a pipeline with lost requests is not used again. Fails:
-  /// with a request's own error (kError), kTimeout (which request), kCorrupt (a result nobody asked
-  /// for), kInvalidArgument (micro-batches that the request or its result cannot be cut into), and
-  /// as links do.
+  /// Sends `body` repeatedly, and returns when every request has completed. The first failure ends
+  /// it. Both links are then closed: a pipeline with lost requests is not used again.
+  /// Fails: with a request's own error (kError), kTimeout (with the request), kCorrupt (a result
+  /// nobody asked for), kInvalidArgument (a request or result that cannot be cut into
+  /// micro-batches), and as links do.
   Expected<LoadResult> run(const Value& body, const LoadOptions& options);
 
   /// Returns the number of requests that were completed, of all runs.

@@ -13,8 +13,8 @@ namespace pareto::load {
 /// bounded time.
 inline constexpr std::chrono::milliseconds kRequestTimeout{30'000};
 
-/// Returns the timeout for requests with `window` of them in flight, if a lone one took `latency`:
-/// 50 times as much for each, if that is more than `asked`.
+/// Returns the timeout for requests with `window` of them in flight, if a lone one took `latency`.
+/// It is 50 times as much for each, or `asked` if that is longer.
 std::chrono::milliseconds timeout_for(Nanoseconds latency, int window,
                                       std::chrono::milliseconds asked);
 

@@ -1,5 +1,5 @@
-// A batch that travels as several smaller ones, so that one stage computes the first while another
-// still computes the second: the same latency as a pipeline of small requests, for one large one.
+// Cuts a batch into smaller ones, so that one stage computes the first while another still computes
+// the second. One large request then has the latency of a pipeline of small ones.
 //
 //   request of 8 --split--> 3, 3, 2 ══▶ stages ══▶ results of 3, 3, 2 --join--> result of 8
 #pragma once

@@ -12,9 +12,9 @@
 
 namespace pareto::load {
 
-/// Loads until a device's memory is full; the shards beyond that, and those whose loading failed,
-/// are left to the deployment that needs them (which then says why). on_progress: from the calling
-/// thread, with how many of how many are done.
+/// Loads shards until a device's memory is full. Shards beyond that, and those whose loading
+/// failed, are left to the deployment that needs them, which then says why. Calls on_progress from
+/// the calling thread, with the number of shards done and the total.
 void preload_shards(const std::vector<plan::Plan>& plans, const cluster::Cluster& cluster,
                     cluster::ShardPool& pool, const std::atomic<bool>& stop,
                     const std::function<void(std::size_t done, std::size_t total)>& on_progress);

@@ -5,18 +5,19 @@
 //                                            ▲──────────────────────────────────────────┘
 //                                            no value: choose_window(curve)
 //
-// Throughput grows with the window W as W / L until the bottleneck is always at work, at 1 / B:
-// from L / B on where nothing jitters (fewer cannot carry it, by Little's law), from up to twice as
-// many where stages do. W* = ⌈1.25 L / B⌉ leaves room for what jitters a little, and no fewer are
-// tried, but one alone where L is within 1 % of B. 2 W* is measured first, next W*; where W* is not
-// enough, what lies between is bisected, for throughput does not fall as the window grows. Each is
-// loaded twice, the first two in turns, and its faster load counts: whatever else a machine does,
-// it only slows it. That makes 4 to 6 short loads for two stages on fast links, never more than 14.
+// Throughput grows with the window W as W / L until the bottleneck is always at work, at 1 / B.
+// Without jitter this begins at L / B, because fewer requests cannot carry it (Little's law). With
+// jitter it may need up to twice as many. W* = ⌈1.25 L / B⌉ leaves room for a little jitter.
+// - Windows below W* are not tried, except 1 if L is within 1 % of B.
+// - 2 W* is measured first, then W*. If W* is not enough, the windows between them are bisected:
+//   throughput does not fall as the window grows.
+// - Each window is loaded twice, the first two in turns. The faster load counts, because whatever
+//   else a machine does only slows it.
+// This makes 4 to 6 short loads for two stages on fast links, and never more than 14.
 //
-// A window is as good as the best where its throughput, with the benefit of its own doubt, is
-// within 1 % of it: the upper end of its 95 % interval counts, but at most another 1 %, so that
-// noise neither costs requests in flight nor, where there is much of it, more than 2 % of
-// throughput.
+// A window is as good as the best if its throughput is within 1 % of the best, with the benefit of
+// the doubt. The upper end of its 95 % interval counts, but at most another 1 %. So noise neither
+// costs requests in flight, nor more than 2 % of throughput.
 #pragma once
 
 #include <optional>

@@ -3,12 +3,12 @@
 //   cuts ──▶ for each: the stage before it, the one after it, and a yardstick, in turns, on every
 //       device ──▶ DeviceProfiles
 //
-// The yardstick is the whole model, or on a device without room for it the longest stage that there
-// is room for: a shard's time is its share of the yardstick's at the same moment, so that a device
-// that slows down for a while shifts no shard against the others. Lone requests are measured one
-// stage after the other, each waiting while the other one of its pipeline works, busy stages on all
-// devices at once: devices that share a machine share its memory. What a device has no room for is
-// left out, and noted.
+// The yardstick is the whole model, or the longest stage that a device has room for. A shard's time
+// is its share of the yardstick's at the same moment. A device that slows down for a while thus
+// shifts no shard against the others. Lone requests are measured one stage after the other. Each
+// stage waits while the other one of its pipeline works. Busy stages are measured on all devices at
+// once, because devices that share a machine share its memory. Parts that a device has no room for
+// are left out, and noted.
 #pragma once
 
 #include <atomic>

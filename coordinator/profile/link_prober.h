@@ -17,9 +17,10 @@
 namespace pareto::profile {
 
 /// Probes the links that can have that transport, one after the other, so that none disturbs
-/// another; between the coordinator and a device both ways if one of them can. `progress`: before
-/// each, what is probed; `stop` ends it there. Fails: kClosed (stopped), kNotFound (a device
-/// without that transport), and as links and devices do.
+/// another. Between the coordinator and a device it probes both ways if one of them can have it.
+/// Calls `progress` before each, with what is probed. `stop` ends it there.
+/// Fails: kClosed (stopped), kNotFound (a device without that transport), and as links and devices
+/// do.
 Expected<planning::ProbedLinks> probe_links(
     const cluster::Cluster& cluster, const LinkTransports& transports, const std::string& transport,
     const std::vector<std::uint64_t>& sizes, const std::atomic<bool>& stop,

@@ -15,9 +15,10 @@ namespace pareto::profile {
 /// itself.
 using LinkTransports = std::vector<std::vector<std::vector<std::string>>>;
 
-/// Returns, for every link, the transports of `asked` that it can have: one that stays within a
-/// machine (shm) if both ends share it; "auto" is the nearest. Fails: kNotFound (a device that does
-/// not serve one of them), kInvalidArgument (a link that can have none of them, with its ends).
+/// Returns, for every link, the transports of `asked` that it can have. One that stays within a
+/// machine (shm) needs both ends on one machine. "auto" is the nearest.
+/// Fails: kNotFound (a device that does not serve one of them), kInvalidArgument (a link that can
+/// have none of them, with its ends).
 Expected<LinkTransports> link_transports(const std::vector<std::string>& asked,
                                          const cluster::Cluster& cluster,
                                          const transport::Place& here = transport::this_place());

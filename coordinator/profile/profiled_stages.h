@@ -13,10 +13,10 @@
 
 namespace pareto::profile {
 
-/// Returns one for each stage: running its shard, for one message of many that follow each other; 0
-/// where its device was never profiled for that model with the plan's settings, or no profile says
-/// what such a stage takes (parts of a model, sets of operators). `plan` fits model and cluster
-/// (check_plan). Fails: as the store does.
+/// Returns, for each stage, the time to run its shard for one message of many that follow each
+/// other. 0 means unknown: the device was never profiled for that model with the plan's settings,
+/// or no profile has such a stage (parts of a model, sets of operators). `plan` fits model and
+/// cluster (check_plan). Fails: as the store does.
 Expected<std::vector<Nanoseconds>> profiled_stages(const plan::Plan& plan,
                                                    const model::Model& model,
                                                    const cluster::Cluster& cluster,

@@ -1,5 +1,5 @@
-// Measures what has to be known before plans can be predicted: profiles of the devices, kept from
-// earlier runs or measured now, and their links. planning::CutSpace turns that into plans.
+// Measures what predictions of plans need: profiles of the devices, kept from earlier runs or
+// measured now, and their links. planning::CutSpace makes plans from them.
 #pragma once
 
 #include <atomic>
@@ -62,8 +62,8 @@ class Profiler {
   /// `probed_batches` has their batch.
   void use(const control::ShardSettings& settings) { options_.settings = settings; }
   /// Measures what is not known of the devices, over those transports and with the network at rest,
-  /// and keeps it, also when it is stopped after each cut had its turn. Fails: as probe,
-  /// profile_devices, the store, and split points that nobody knows do.
+  /// and stores it. If it is stopped after each cut had its turn, it stores that too.
+  /// Fails: as probe, profile_devices, the store, and as unknown split points do.
   Expected<> profile(const LinkTransports& transports, cluster::Workload& workload,
                      const Progress& progress);
   /// Probes, after profile(), every link over every transport that it can have, with the network in
@@ -119,8 +119,8 @@ class Profiler {
   std::map<std::pair<std::string, LinkTransports>, std::vector<planning::ProbedTransport>> probed_;
 };
 
-/// Returns about `count` of the split points, at most one more: the first and the last, and between
-/// them each at an equal share of the work; 0: all.
+/// Returns about `count` of the split points, at most one more; 0 means all. These are the first,
+/// the last, and between them one at each equal share of the work.
 planning::SplitChoice spread_by_work(const std::vector<model::SplitPoint>& points,
                                      const planning::SplitChoice& splits, std::size_t count);
 

@@ -1,9 +1,9 @@
-// A shard measured as what it will be: a stage, with a real pipeline around it.
+// Measures a shard as what it will be: a stage, with a real pipeline around it.
 //
 //   coordinator ══ link ══▶ [ one stage ] ══ link ══▶ coordinator
 //
-// A loop around the shard would know nothing of threads that wake up, of caches that others have
-// used meanwhile, and of messages that are received and sent while it computes.
+// A loop around the shard would miss three things: threads that wake up, caches that others have
+// used meanwhile, and messages that are received and sent while it computes.
 #pragma once
 
 #include <chrono>
@@ -60,9 +60,8 @@ class StageMeter {
 
   /// Fails: as Load::run.
   Expected<LoneTimes> lone(const Value& request, int requests);
-  /// Measures the same of several stages, a request of each in turn: each waits while the others
-  /// work, as in a pipeline, and a processor that has waited is slower. As many as `turns`. Fails:
-  /// as Load::run.
+  /// Measures lone requests of several stages in turns, `turns` of each. Each stage waits while the
+  /// others work, as in a pipeline: a processor that has waited is slower. Fails: as Load::run.
   static Expected<std::vector<LoneTimes>> lone_in_turns(std::span<const LoneTurn> turns,
                                                         int requests);
   /// Measures for at least that time. Fails: as Load::run does.

@@ -4,14 +4,14 @@
 //   a request measured at window 1 = a row:
 //       [ receive | compute | encode ] of each stage, wire and delay of each link, sink
 //
-// and next to it what some request took to be computed while throughput was measured: that is what
-// counts where messages follow each other.
+// Next to it stand the times that requests took to be computed while throughput was measured. These
+// count if messages follow each other.
 //
-// What receiving took at a stage is its link's time at the rate that its network was measured to
-// have, and processor time beyond that (all of it where there is no network between the two). What
-// is left of the latency when all parts are taken away (wake-ups, what sending took, delays) is
-// spread over the links as delay: it holds nobody else up. So latency at window 1 is that of the
-// samples by construction; throughput at another window is a prediction.
+// Time to receive at a stage is its link's time at the measured rate of its network. The rest of it
+// is processor time; without a network between the two ends it all is. What is left of the latency
+// without all parts (wake-ups, sending, delays) is spread over the links as delay, which holds
+// nobody else up. So latency at window 1 is that of the samples by construction. Throughput at
+// another window is a prediction.
 #pragma once
 
 #include <cstdint>

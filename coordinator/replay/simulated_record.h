@@ -23,10 +23,10 @@ namespace pareto::replay {
 results::RunRecord simulated_record(const std::string& name, const simulation::Scenario& scenario,
                                     const simulation::Outcome& outcome);
 
-/// `trials`: of the run, by simulate_run(). The predictions of those that were simulated are what
-/// they were simulated to take: latency at window 1, which the simulation was calibrated with, and
-/// throughput at the trial's window. Those that were measured and not simulated have none. What is
-/// expected of trials stays.
+/// Replaces predictions of a run's trials by simulated figures. `trials` comes from simulate_run().
+/// The figures are latency at window 1, with which the simulation was calibrated, and throughput at
+/// the trial's window. Trials that were measured and not simulated have none. Expected figures of
+/// trials stay.
 results::RunRecord with_simulated_predictions(results::RunRecord run,
                                               const std::vector<SimulatedTrial>& trials);
 

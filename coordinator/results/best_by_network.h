@@ -36,9 +36,9 @@ struct NetworkBest {
   BestTrials unsplit;       ///< best of those with one device
 };
 
-/// Ascending by batch; then "none", and the others from the highest rate forward to the lowest, of
-/// equal ones the shortest round trip first, those of which nothing was measured last. Empty for a
-/// run without trials.
+/// Returns the best plans, ascending by batch. Then "none" comes first, and the others by forward
+/// rate, highest first. At equal rates the shortest round trip comes first. Conditions without
+/// measurements come last. Empty for a run without trials.
 std::vector<NetworkBest> best_by_network(const RunRecord& run);
 
 }  // namespace pareto::results

@@ -26,8 +26,8 @@ struct FigureError {
   std::size_t pairs = 0;  ///< pairs of trials that were measured further apart than `resolution`
 };
 
-/// Returns whether such predictions say nothing of a trial that was not measured: they put those
-/// that were into an order that is no better than chance, or were off by more than half.
+/// Returns whether such predictions say nothing of a trial that was not measured. Their order of
+/// the measured trials is then no better than chance, or they were off by more than half.
 bool is_no_guide(const FigureError& error);
 
 /// The errors of the trials of one batch under one condition that have both figures.
@@ -47,10 +47,10 @@ std::vector<PredictionError> prediction_errors(const RunRecord& run);
 /// which nobody can measure.
 inline constexpr double kEqual = 1e-4;
 
-/// Returns how far two positive figures put the same things into the same order, -1 to 1: tau-b
-/// (Kendall, Biometrika 33, 1945), which allows for equal ones: first figures that differ by no
-/// more than kEqual, second ones by no more than `resolution`. 0 where all of either are equal.
-/// `apart`: two of which one's second figure is larger by no more than this share are not compared.
+/// Returns how far two positive figures put the same things into the same order, -1 to 1. This is
+/// tau-b (Kendall, Biometrika 33, 1945), which allows for equal figures. First figures are equal up
+/// to kEqual, second ones up to `resolution`. Returns 0 if all of either are equal. Pairs whose
+/// second figures differ by no more than the share `apart` are not compared.
 double kendall_tau(const std::vector<std::pair<double, double>>& pairs, double resolution = kEqual,
                    double apart = 0);
 

@@ -102,9 +102,9 @@ struct StageSamples {
   std::vector<double> queue_ms;
   std::vector<double> receive_ms;
   std::vector<double> encode_ms;
-  /// Times of requests that follow each other, while throughput was measured: computing, less the
-  /// processor time of its two other threads if these had to share a core with it. Not row by row
-  /// with those above; empty in runs of versions that did not keep it.
+  /// Times of requests that follow each other, while throughput was measured. They are computing,
+  /// less the processor time of the stage's two other threads if these share its core. These are
+  /// not row by row with those above. Empty in runs of versions that did not store it.
   std::vector<double> busy_ms{};
 };
 
@@ -245,8 +245,8 @@ struct TimeSpent {
   double opening_s = 0;
   double network_s = 0;               ///< changed between conditions, and measured
   std::vector<double> openings_ms{};  ///< opening time of each pipeline whose connections were new
-  /// Requests of trials, those of warm-up and window search too, in a round that was measured to
-  /// its end; 0 in runs of versions that did not count.
+  /// Requests of trials in a round that was measured to its end, including those of warm-up and
+  /// window search. 0 in runs of versions that did not count.
   std::int64_t requests = 0;
 };
 
@@ -280,8 +280,8 @@ struct PassRecord {
   bool repeat = false;  ///< the round was measured again, in place of a disturbed pass
   bool whole = true;    ///< false: it ended, or goes on, before all of its trials were measured
   double seconds = 0;   ///< seconds that it took; 0 in runs of versions that did not keep it
-  /// Time from the end of the pass before, or from the start, to its own end with its reference
-  /// plan; nothing in runs of versions that did not keep it.
+  /// Time from the end of the pass before, or from the start, to the end of this one with its
+  /// reference plan. No value in runs of versions that did not store it.
   TimeSpent spent{};
   // Nothing in runs of versions that did not watch.
   std::vector<ForeignLoad> others{};  ///< loads by machine

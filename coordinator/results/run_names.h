@@ -14,8 +14,8 @@ class Database;
 
 namespace pareto::results {
 
-/// Checks the format of a name that a user gives to a run: a letter, then letters, digits, '.', '-'
-/// and '_', at most 64, and not "last". Fails: kInvalidArgument.
+/// Checks the form of a name that a user gives to a run. It is a letter, then letters, digits, '.',
+/// '-' and '_', at most 64, and not "last". Fails: kInvalidArgument.
 Expected<> check_run_tag(std::string_view tag);
 
 /// Adds the columns of `runs` that files of earlier versions lack. Throws: as SQLite.

@@ -16,9 +16,9 @@ nlohmann::ordered_json split_json(const SplitRecord& split, std::int64_t batch);
 
 /// Returns an array of the cuts; dimensions are [constant, per sample].
 nlohmann::ordered_json kept_cuts(const SplitRecord& split);
-/// Fills boundary and cuts of a split whose other fields are known, from a trial's details: their
-/// "cuts", or in runs of before plans had several of them, their "boundary". Fails: kCorrupt
-/// (another number of cuts than the plan has); throws as nlohmann does.
+/// Fills boundary and cuts of a split from a trial's details; its other fields are known. They have
+/// "cuts", or, in runs from before plans had several, "boundary". Throws as nlohmann does.
+/// Fails: kCorrupt (another number of cuts than the plan has).
 Expected<> read_cuts(const nlohmann::ordered_json& details, const plan::Plan& plan,
                      SplitRecord& split);
 

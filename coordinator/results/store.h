@@ -1,5 +1,5 @@
-// Runs in one SQLite file: one atomic row a trial, replaced whenever one more of its rounds was
-// measured, so that a killed sweep resumes where it was.
+// Stores runs in one SQLite file. Each trial is one atomic row, replaced whenever one more of its
+// rounds was measured. So a killed sweep resumes where it was.
 #pragma once
 
 #include <filesystem>

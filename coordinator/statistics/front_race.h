@@ -4,21 +4,20 @@
 //   predictions, rounds so far
 //       --judge_race--> P(front) of every plan, plans to measure once more --rounds--> judge_race …
 //
-// Judging: estimate_plans takes what passes have in common out of the rounds, a ResidualModel for
-// each figure gives the joint distribution of what all plans truly take, and P(front) is the share
-// of draws from it (front_draws.h) in which no plan of the group beats this one, as
-// front_probability (statistics.h) has it: is not worse in either figure and better by more than
+// Judging: estimate_plans takes what passes have in common out of the rounds. A ResidualModel for
+// each figure gives the joint distribution of all plans' true figures. P(front) is the share of
+// draws from it (front_draws.h) in which no plan of the group beats this one. A plan beats another
+// as in front_probability (statistics.h): it is not worse in either figure, and better by more than
 // kFrontTolerance in one.
 //
-// Racing (Maron and Moore 1994): whatever is decided leaves the race. A plan is decided once its
-// P(front) is below RaceRules::undecided, or above 1 - undecided with RaceRules::least_rounds
-// measured; one that had RaceRules::most_rounds leaves undecided. What is sure to be on the front
-// but for these rounds is measured first. Of the others those are measured of which one more round
-// tells most about all that is undecided: how much less uncertain the group's plans become, each
-// weighted by p (1 - p), by what the front would lose without it, and by how often it beats others
-// that are undecided (after the targeted mean square error of Picheny et al. 2010). Measuring one
-// plan tells about its neighbours as well, so a first pass spreads along the predicted front by
-// itself (race_pass.h).
+// Racing (Maron and Moore 1994): decided plans leave the race. A plan is decided once its P(front)
+// is below RaceRules::undecided, or above 1 - undecided with RaceRules::least_rounds measured. A
+// plan that had RaceRules::most_rounds leaves undecided. Plans that are sure to be on the front,
+// but lack rounds, are measured first. Then come the plans for which one more round makes the group
+// most certain. Each undecided plan counts with p (1 - p), with what the front would lose without
+// it, and with how often it beats other undecided ones (after the targeted mean square error of
+// Picheny et al. 2010). Measuring one plan tells about its neighbours as well. So a first pass
+// spreads along the predicted front by itself (race_pass.h).
 #pragma once
 
 #include <cstddef>
@@ -60,8 +59,8 @@ struct RaceRules {
   int least_rounds = 2;
   int most_rounds = 10;
   std::size_t widest_pass = 32;
-  /// The least number of plans of a group that are measured, those nearest to the front (of a small
-  /// group one half): predictions do not rule these out.
+  /// Least number of plans of a group that are measured, the nearest to the front; in a small
+  /// group, half. Predictions do not rule these out.
   std::size_t first_look = 6;
   /// The number of plans of an open group that are measured twice as soon as they were measured
   /// once. Only that tells how much rounds differ, and so how far one is to be believed.

@@ -25,8 +25,8 @@ struct Contest {
 /// Returns whether a round of any of these could still decide something.
 bool is_open(const Contest& contest, std::span<const RacePlan> plans, const RaceRules& rules);
 
-/// Returns the plans of a group that are sure to be on the front, and were not measured as often as
-/// is wanted to say so: they tell nothing new, but are what people will run.
+/// Returns the plans of a group that are sure to be on the front, but have too few rounds to say
+/// so. They tell nothing new, but are what people will run.
 std::vector<std::size_t> unconfirmed(const std::vector<std::size_t>& group,
                                      std::span<const RacePlan> plans,
                                      const std::vector<PlanStanding>& standings,
@@ -39,8 +39,8 @@ std::vector<std::size_t> second_look(const std::vector<std::size_t>& group,
                                      const std::vector<PlanStanding>& standings,
                                      const RaceRules& rules);
 
-/// Adds to a pass, of contests that are open: one round each of as many plans as RaceRules allow,
-/// each chosen as if those before it were measured.
+/// Adds plans of open contests to a pass, one round each, as many as RaceRules allow. Each is
+/// chosen as if those before it had been measured.
 void choose_pass(std::vector<Contest> contests, std::span<const RacePlan> plans,
                  const RaceRules& rules, std::vector<std::size_t>& pass);
 

@@ -1,5 +1,5 @@
-// From predictions and a few measurements to what every plan takes: a model of where predictions
-// are wrong, and how much.
+// Model of where predictions are wrong, and how much. It turns predictions and a few measurements
+// into the figures of every plan.
 //
 //   log(true / predicted) of a plan =
 //         c (a bias of what devices take, that all plans share)
@@ -8,12 +8,12 @@
 //       + what varies smoothly from plan to plan within its group
 //       + what is the plan's own
 //
-// where c is the share of the figure that is compute: over a slow network it says little how fast
-// devices are, nor the other way round. All parts are Gaussian: this is Kriging, or
-// Gaussian-process regression (Rasmussen and Williams 2006, chapter 2), of one figure, with a
-// Matérn 3/2 kernel over the plans' features. The sizes of the parts are fitted to what was
-// measured (their maximum a posteriori), so that predictions that turn out good are believed, and
-// others are not. Before anything is measured a prediction counts as good to about 10 %.
+// c is the share of the figure that is compute: over a slow network, the speed of devices matters
+// little, and the other way round. All parts are Gaussian. This is Kriging, or Gaussian-process
+// regression (Rasmussen and Williams 2006, chapter 2), of one figure, with a Matérn 3/2 kernel over
+// the plans' features. The sizes of the parts are fitted to the measurements (their maximum a
+// posteriori). So good predictions are believed, and others are not. Before anything is measured, a
+// prediction counts as good to about 10 %.
 #pragma once
 
 #include <cstddef>

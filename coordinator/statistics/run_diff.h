@@ -18,9 +18,8 @@ struct FigureDiff {
   double b = 0;
   int window_a = 1;
   int window_b = 1;
-  /// The ratio that is judged. For rounds that were compared it is the ratio of their geometric
-  /// means, `ratio.a` and `ratio.b`; for an adaptive sweep, which believes predictions too, it is b
-  /// / a.
+  /// Ratio that is judged. For compared rounds it is the ratio of their geometric means, `ratio.a`
+  /// and `ratio.b`. An adaptive sweep believes predictions too; for it the ratio is b / a.
   Ratio ratio{};
   Verdict verdict = Verdict::kCannotTell;
   bool regressed = false;
@@ -62,10 +61,10 @@ struct RunDiff {
   std::size_t regressions() const;
 };
 
-/// Compares every plan that both have. Rounds are not paired. A machine that was faster or slower
-/// in one of the runs is no change of a plan, so intervals are stretched by what its loop took: a
-/// plan must have changed with and without it. Fails: as compare_settings; kInvalidArgument where
-/// no plan is in both.
+/// Compares every plan that both runs have. Rounds are not paired. A machine that was faster or
+/// slower in one run is no change of a plan. So intervals are stretched by how much longer its loop
+/// took: a plan must have changed with and without it.
+/// Fails: as compare_settings; kInvalidArgument (no plan is in both).
 Expected<RunDiff> diff_runs(const results::RunRecord& a, const results::RunRecord& b,
                             double tolerance);
 

@@ -54,15 +54,15 @@ double bootstrap_error(std::span<const double> samples, const Statistic& statist
 /// Returns the number of requests that are discarded before anything is measured: max(2 × window,
 /// 10).
 int warm_up_requests(int window);
-/// Returns whether samples taken after the warm-up look level: the medians of their halves differ
-/// by at most 1 %, or the 95 % interval of the difference includes 0. Fewer than 4 samples are not
-/// enough to say: false.
+/// Returns whether samples taken after the warm-up look level. The medians of their halves differ
+/// by at most 1 %, or the 95 % interval of the difference includes 0. With fewer than 4 samples it
+/// returns false.
 bool is_level(std::span<const double> samples, std::uint64_t seed);
 
-/// Completions between fill and drain as intervals, of as many whole windows as there are:
-/// `completions_s` ascending, the first `fill` and the last `drain` of them left out. While the
-/// window is all that holds requests up they come back in bursts of it: a part of one tells no
-/// slope. Empty where there is no whole one.
+/// Returns the intervals between completions, without the first `fill` and the last `drain`, for as
+/// many whole windows as there are. `completions_s` are ascending. If only the window holds
+/// requests up, they come back in bursts of a window, and a part of a burst has no slope. Empty if
+/// there is no whole window.
 std::vector<double> steady_intervals(std::span<const double> completions_s, int window, int fill,
                                      int drain);
 /// Returns the intervals between fill and drain. The fill is 2 × window. Nothing is sent any more
@@ -102,15 +102,17 @@ struct FewRounds {
   double degrees = 1;  ///< degrees of freedom: how well they are known
 };
 
-/// Returns for each trial the share of bootstrap resamples in which no other trial beats it: is not
-/// worse in either figure and better by more than kFrontTolerance in one. (Epsilon makes it harder
-/// to be dominated. Laumanns et al., 2002, use the word for a relation that makes it easier, under
-/// which two equal plans would drive each other off the front.) A resample draws rounds, the same
-/// ones for all trials since they share what happened in a round, and in each of them, for each
-/// trial, blocks of its samples (Davison and Hinkley 1997, 3.8): three rounds have only ten
-/// different resamples. Trials of one batch and condition. `few`: one for each trial, or none. Each
-/// resample moves a trial's two figures by a draw of Student's t as well, a slow one being less
-/// productive.
+/// Returns for each trial the share of bootstrap resamples in which no other trial beats it. The
+/// trials are of one batch and condition.
+/// - A trial beats another if it is not worse in either figure, and better by more than
+///   kFrontTolerance in one. Here epsilon makes it harder to be dominated. (Laumanns et al., 2002,
+///   use the word for the reverse, under which two equal plans would drive each other off the
+///   front.)
+/// - A resample draws rounds, the same ones for all trials, because trials share what happened in a
+///   round. In each round it draws blocks of each trial's samples (Davison and Hinkley 1997, 3.8),
+///   because three rounds have only ten different resamples.
+/// - With `few`, one for each trial, a resample also moves a trial's two figures by a draw of
+///   Student's t. A slow trial is then less productive.
 std::vector<double> front_probability(const std::vector<RoundSamples>& trials, std::uint64_t seed,
                                       std::span<const FewRounds> few = {}, int replicates = 200);
 

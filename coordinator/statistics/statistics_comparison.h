@@ -3,10 +3,10 @@
 //
 //   RoundFigure … of two trials --paired_ratio, unpaired_ratio--> Ratio --judge--> Verdict
 //
-// Intervals are those of statistics_rounds.h. A plan has two figures, and is called different where
-// one of them is: each is judged at 97.5 % (Bonferroni), so that both together say so of equal
-// plans in at most one of twenty comparisons. Real runs may do so a little more often than
-// simulated ones: rounds of one run share a state of the machine that the next run does not.
+// Intervals are those of statistics_rounds.h. Two plans are different if one of their two figures
+// is. Each figure is judged at 97.5 % (Bonferroni), so that both together are wrong in at most one
+// of twenty comparisons of equal plans. Real runs may be wrong a little more often than simulated
+// ones. Rounds of one run share a state of the machine that the next run does not.
 #pragma once
 
 #include <optional>

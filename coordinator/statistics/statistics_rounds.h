@@ -6,13 +6,12 @@
 //       --statistics_comparison.h--> how two trials compare
 //
 // A sweep has 2 to 5 rounds. What the machine does to a round (2-5 %) is the same for all its
-// requests, so a bootstrap over so few rounds, or over their samples as if they were one series, is
-// far too narrow: its 95 % intervals of a p50 hold the truth 58-84 % of the time. Here a round
-// counts as one observation, the logarithm of its median or slope, and the interval of the mean of
-// R observations is Student's (1908), which knows that R is small: 4.3 standard errors at R = 3.
-// Two or three rounds may agree by chance better than their own samples allow; then a block
-// bootstrap within the rounds gives the width. Measured on simulated rounds: 95-98 % hold the
-// truth.
+// requests. A bootstrap over so few rounds, or over their samples as one series, is far too narrow.
+// Its 95 % intervals of a p50 hold the truth 58-84 % of the time. Here a round counts as one
+// observation, the logarithm of its median or slope. The interval of the mean of R observations is
+// Student's (1908), which allows for a small R: 4.3 standard errors at R = 3. Two or three rounds
+// may agree by chance better than their own samples allow. Then a block bootstrap within the rounds
+// gives the width. On simulated rounds, 95-98 % of the intervals hold the truth.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,5 @@
-// Tells a disturbed machine from a slow plan: one plan and one loop, which stay the same all sweep
-// long, are timed before and after each pass through the trials (reference_plan.h). The report
-// calls the two of them a `sentinel`.
+// Tells a disturbed machine from a slow plan. One plan and one loop are timed before and after each
+// pass through the trials (reference_plan.h). They stay the same during the whole sweep.
 #pragma once
 
 #include <chrono>

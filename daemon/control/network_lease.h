@@ -1,6 +1,6 @@
-// A condition on one of this device's own network interfaces, at a coordinator's request and for no
-// longer than it keeps asking: if the coordinator goes, or can no longer reach the device, the
-// interface is as before by itself.
+// A condition on one of this device's own network interfaces, for a coordinator. It lasts only
+// while the coordinator keeps asking for it. If the coordinator goes, or cannot reach the device
+// any more, the interface is restored.
 #pragma once
 
 #include <chrono>

@@ -53,10 +53,10 @@ class LoadedShard {
   Expected<Result> run(std::vector<Value> inputs, runtime::EarlyOutputs* early = nullptr);
   /// Makes the run that is under way for that taker fail soon, if it is in a loop of the shard.
   void stop(const runtime::EarlyOutputs& early);
-  /// Runs the shard on example inputs of that batch: the whole `repeats` times, after a run that is
-  /// not counted, and its parts `part_repeats` times; 0 means not at all. `cuts` are as
-  /// ShardRunner::profile's. Fails: kInvalidArgument (batch, repeats, cuts), and as the runner
-  /// does.
+  /// Runs the shard on example inputs of that batch: the whole `repeats` times, after a run that
+  /// does not count, and its parts `part_repeats` times. 0 means not at all. `cuts` are as in
+  /// ShardRunner::profile.
+  /// Fails: kInvalidArgument (batch, repeats, cuts), and as the runner does.
   Expected<Profile> profile(std::int64_t batch, int repeats, int part_repeats,
                             const std::vector<std::int64_t>& cuts = {});
 
