@@ -24,9 +24,8 @@ Expected<std::vector<std::string>> parse_transport_mix(const std::string& text);
 /// Returns one transport for each of `links` links (at least 2), or no value if that is ambiguous:
 /// - A mix of that length stays as it is.
 /// - One transport stands for all links.
-/// - A mix of three in another length keeps the source's and the sink's, and the one between them
-///   is repeated or left out.
-/// - A longer mix of another length is ambiguous.
+/// - For two links, any mix gives the source's and the sink's.
+/// - For more links, a mix of three repeats the one between the source's and the sink's.
 std::optional<std::vector<std::string>> fit_transports(const std::vector<std::string>& mix,
                                                        std::size_t links);
 

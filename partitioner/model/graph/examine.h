@@ -25,9 +25,9 @@ struct Examined {
 /// default. Fails with kInvalidArgument: too few or too many shapes; inputs that are no tensors.
 Expected<> bind_inputs(Flat& flat, const std::vector<InputShape>& shapes);
 
-/// Puts operators that return a new tensor in place of those that write to one, where nobody sees
-/// the difference and a run on noise shows that the new one is of the same type. Fails:
-/// kInvalidArgument with LibTorch's reason.
+/// Replaces operators that write to a tensor by operators that return a new one. It does so only if
+/// nobody sees the difference, and if a run on noise shows that the new tensor is of the same type.
+/// Fails: kInvalidArgument, with LibTorch's reason.
 Expected<> remove_writes(Flat& flat, const std::vector<InputShape>& shapes,
                          const std::vector<std::int64_t>& batches);
 

@@ -7,8 +7,8 @@
 
 namespace pareto::model {
 
-/// Returns what kind of file that is and how to make a TorchScript file of it; no value if it is a
-/// zip archive that may be one. Looks at its beginning, its end and its name.
+/// Returns the kind of that file, and how to make a TorchScript file of it. No value means that it
+/// is a zip archive, which may be one. Looks at the file's beginning, its end and its name.
 std::optional<std::string> remedy_for_other_file(const std::filesystem::path& path);
 
 }  // namespace pareto::model

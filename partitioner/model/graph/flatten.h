@@ -19,15 +19,14 @@ namespace pareto::model {
 /// values that they stand for.
 void inline_calls(torch::jit::Graph& graph);
 
-/// Puts numbers in place of constants of no dimensions, if LibTorch's executor does so too: a
-/// tracer makes such constants of Python's numbers, and as tensors they would decide the result's
-/// dtype.
+/// Replaces constants without dimensions by numbers, if LibTorch's executor does so too. A tracer
+/// makes such constants from Python's numbers. As tensors they would decide the result's dtype.
 void use_numbers(torch::jit::Graph& graph);
 
-/// Makes an input of every tensor attribute (one for each tensor, however many names it has; those
-/// in lists, tuples and dicts among them), a constant of every other, and drops `self`. Fails with
-/// kInvalidArgument where the graph sets attributes, changes lists or dicts that are attributes, or
-/// keeps objects that this cannot express.
+/// Makes an input of every tensor attribute, also in lists, tuples and dicts: one for each tensor,
+/// however many names it has. Makes a constant of every other attribute, and drops `self`.
+/// Fails: kInvalidArgument (the graph sets attributes, changes lists or dicts that are attributes,
+/// or keeps objects that this cannot express).
 Expected<std::vector<FlatWeight>> lift_attributes(std::shared_ptr<torch::jit::Graph>& graph,
                                                   const torch::jit::Module& module);
 

@@ -7,9 +7,9 @@
 
 namespace pareto::model {
 
-/// Floating-point operations of one run, multiply and add counted as two: exact for convolutions
-/// and matrix products, one to a few an element for pooling, norms, softmax and elementwise
-/// operators, 0 for what only moves data.
+/// Returns the floating-point operations of one run, with multiply and add counted as two. They are
+/// exact for convolutions and matrix products. Pooling, norms, softmax and elementwise operators
+/// count one to a few an element; operators that only move data count 0.
 double flops_of(torch::jit::Node* node, std::span<const c10::IValue> inputs,
                 std::span<const c10::IValue> outputs);
 

@@ -12,8 +12,8 @@
 namespace pareto::model {
 
 /// The layout in memory of a tensor that is a view (transposed, sliced). Its dimensions cross a
-/// boundary in the order of memory, dense: mostly without a copy; on the far side it gets the
-/// strides that later operators would have seen, because they may sum in another order over others.
+/// boundary in the order of memory, dense, and mostly without a copy. On the far side it gets the
+/// strides that later operators would have seen. With other strides they may sum in another order.
 struct MemoryLayout {
   std::vector<std::int64_t> order;  ///< dimensions, outermost in memory first; empty: row-major
   /// Gaps in that order: places of each dimension that memory holds beyond its size; empty: none.
@@ -56,8 +56,8 @@ struct Operator {
   std::int64_t steps = 0;
   bool trains =
       false;  ///< drops values or takes statistics of the batch, as before eval() was called
-  /// Operators that have to run before it though it reads nothing of theirs, ascending: they touch
-  /// memory that it writes, or write what it touches, or have hidden state as it has.
+  /// Operators that must run before it although it reads none of their values, ascending. They
+  /// touch memory that it writes, or write memory that it touches, or both have hidden state.
   std::vector<std::int64_t> after{};
 };
 

@@ -1,6 +1,6 @@
 // Groups of operators that no cut may part, whatever their order. Such are a convolution and the
-// batch norm that folds into it; values that share memory and the operator that writes it; a value
-// that cannot cross and its readers.
+// batch norm that folds into it. Others are values that share memory and the operator that writes
+// it, or a value that cannot cross and its readers.
 //
 //   ties from the front end (hazards, examine) + what the graph itself shows
 //       ──inseparable_groups──▶ Graph::groups

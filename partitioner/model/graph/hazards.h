@@ -11,18 +11,18 @@
 
 namespace pareto::model {
 
-/// Fills reasons[position] (0 … operators), where still empty, at positions where
-/// - two values that cross may share memory which is written later: on the far side each would have
-///   bytes of its own;
-/// - a list, tuple or dict crosses whose tensors are written later;
-/// - a list or dict crosses that has been made and is not filled yet: what it holds there is not
-///   what it holds in the end, and sizes and aliases are known of the end alone;
-/// - a weight that is written in place is used on both sides; the operator that writes it is marked
+/// Fills reasons[position] (0 … operators), if still empty, at positions where one of these holds:
+/// - Two values cross that may share memory which is written later. On the far side each would have
+///   its own bytes.
+/// - A list, tuple or dict crosses whose tensors are written later.
+/// - A list or dict crosses that is not filled yet. It holds something else in the end, and sizes
+///   and aliases are known only of the end.
+/// - A weight that is written in place is used on both sides. The operator that writes it is marked
 ///   as one with hidden state.
 ///
-/// For operators in another order than the graph's: fills Operator::after, so that who touches
-/// written memory, or has hidden state, keeps its turn, and adds to `ties` the operators between
-/// which a cut in any order would do as above.
+/// For operators in another order than the graph's, it fills Operator::after: operators that touch
+/// written memory, or have hidden state, keep their turn. It also adds to `ties` the operators that
+/// no cut in any order may part, for the reasons above.
 void find_hazards(const Flat& flat, Graph& graph, std::vector<std::string>& reasons, Ties& ties);
 
 /// Notes which weights the graph writes in place: named as written, or by norms that keep

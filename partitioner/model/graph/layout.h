@@ -16,8 +16,8 @@ bool holds_views(const c10::IValue& value);
 /// gaps are not kept.
 MemoryLayout join_layouts(const MemoryLayout& a, const MemoryLayout& b);
 
-/// Emits into `graph` what turns a dense tensor whose dimensions are in the order of memory into
-/// one with the layout; returns the result, and adds the operators inserted to `count`.
+/// Emits operators into `graph` that give the layout to a dense tensor whose dimensions are in the
+/// order of memory. Returns the result, and adds the number of operators to `count`.
 torch::jit::Value* restore_layout(torch::jit::Graph& graph, torch::jit::Value* tensor,
                                   const MemoryLayout& layout, std::int64_t& count);
 

@@ -49,11 +49,14 @@ std::vector<plan::BoundaryValue> boundary(const Graph& graph, std::int64_t posit
 Expected<std::uint64_t> boundary_bytes(const Graph& graph, std::int64_t position,
                                        std::int64_t batch);
 
-/// Selects by text, comma separated: `after:PATH`, `op:N`, `percent:P` (the legal point whose share
-/// of the model's FLOPs is nearest), `modules`, `all` (every legal point), `auto` (those of
-/// `modules` that one tensor crosses, with any numbers). Result: indices into `points`, ascending,
-/// without repeats. Fails: kNotFound with the nearest names; kInvalidArgument for an illegal one,
-/// with its reason.
+/// Selects split points by a text, comma separated:
+/// - `after:PATH` and `op:N` name one point.
+/// - `percent:P` is the legal point whose share of the model's FLOPs is nearest.
+/// - `modules` are the ends of modules, and `all` is every legal point.
+/// - `auto` are those of `modules` that one tensor crosses, with any numbers.
+/// Returns indices into `points`, ascending, without repeats.
+/// Fails: kNotFound, with the nearest names; kInvalidArgument for an illegal point, with its
+/// reason.
 Expected<std::vector<std::size_t>> select_split_points(const std::vector<SplitPoint>& points,
                                                        std::string_view text);
 /// Returns a sentence for each cut that several parts of such a text name one by one: "percent:30

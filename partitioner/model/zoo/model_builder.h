@@ -38,8 +38,8 @@ class ModelBuilder {
 
 std::vector<std::unique_ptr<ModelBuilder>> builtin_models();
 
-/// Returns whether that is the path of a model's file, and not a built-in name: it has a '/' or an
-/// extension of such files, or there is such a file.
+/// Returns whether the text is the path of a model's file, and not a built-in name. It is one if it
+/// has a '/' or an extension of such files, or if there is such a file.
 bool is_model_file(const std::string& name_or_path);
 
 /// Opens a built-in name or the path of a TorchScript file, ready to be cut. Fails: kNotFound (with

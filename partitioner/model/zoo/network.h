@@ -1,6 +1,6 @@
-// The small language that built-in architectures are written in: each call adds one operator to a
-// flat graph, under the module path that torchvision gives it, with weights named as its state_dict
-// names them. Sees LibTorch.
+// A small language in which built-in architectures are written. Each call adds one operator to a
+// flat graph, under the module path that torchvision gives it. Weights have the names of
+// torchvision's state_dict. It includes LibTorch.
 #pragma once
 
 #include <torch/csrc/jit/ir/ir.h>

@@ -238,8 +238,8 @@ int codec_count(const LinkCosts& link);
 /// Returns the effect of one codec on the boundary of a position.
 const CodecFigures& codec_figures(const LinkCosts& link, int codec, int position);
 
-/// Returns whether a device has room for a stage of the operators [begin, end): by its memory
-/// limit, and by what it was seen to have no room for.
+/// Returns whether a device has room for a stage of the operators [begin, end). Its memory limit
+/// counts, and the operators that it was seen to have no room for.
 bool has_room(const CostInputs& inputs, const DeviceCosts& device, int begin, int end);
 
 /// Returns the memory of a stage of the operators [begin, end), in bytes: all its weights, and what

@@ -7,7 +7,7 @@
 
 namespace pareto::planning {
 
-/// The bytes of a packet on Ethernet that are left for the transport: 1500 less 20 of IPv4 and 32
+/// Bytes of a packet on Ethernet, and below those left for the transport: without 20 of IPv4 and 32
 /// of TCP with time stamps (RFC 791, 7323).
 inline constexpr double kPacketBytes = 1500;
 inline constexpr double kPayloadBytes = 1448;

@@ -70,10 +70,10 @@ std::vector<std::vector<LinkCosts>> link_costs(const std::vector<std::int64_t>& 
                                                std::size_t devices,
                                                const std::vector<ProbedTransport>& transports,
                                                const ProbedCodecs& codecs);
-/// Gives every link that crosses a network the media of the devices at its ends; they must have
-/// none. What was measured of it is time on its medium, or of two on that of the slower device;
-/// that of the faster one, by the fastest of its links, is passed in less. Ends of a link that may
-/// have a transport within a machine are on one machine: it has no medium.
+/// Gives every link that crosses a network the media of the devices at its ends, which must have
+/// none yet. Measured times of a link are times on its medium. Of two media it is that of the
+/// slower device. The faster device's medium is passed in less, by the fastest of its links. If a
+/// link may have a transport within a machine, its ends are on one machine, and it has no medium.
 void share_media(const std::vector<DeviceFacts>& devices, CostInputs& inputs);
 /// Returns the points by ascending bytes.
 std::vector<LinkPoint> link_points(const transport::ProbeResult& probed);

@@ -1,6 +1,6 @@
-// Plans whose cuts take any set of operators that has all it needs, so that branches may run on
-// different devices whatever order the model lists them in: what they are predicted from, and how
-// they are written.
+// Plans whose cuts take any set of operators that has all its inputs. Branches may then run on
+// different devices, in whatever order the model lists them. This predicts such plans and writes
+// them.
 //
 //   Model + GraphIdeals + DeviceProfiles + ProbedTransports ──▶ CostInputs
 //       ──partitioner/planning/search──▶ Placement ──▶ Plan with Stage::operators

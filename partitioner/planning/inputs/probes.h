@@ -42,9 +42,9 @@ struct ProbedCodecs {
 wire::CodecCost codec_cost_on(const ProbedCodecs& probed, std::size_t codec, std::size_t device,
                               std::size_t place);
 
-/// Returns the figures of one of its codecs on the way from a device to another one: at `position`,
-/// or if it was not measured there, at the nearest that was. `boundary_bytes` are those of that
-/// position.
+/// Returns the figures of one of its codecs on the way between two devices, at `position`. If it
+/// was not measured there, they are those of the nearest position. `boundary_bytes` are those of
+/// `position`.
 CodecFigures figures_of(const ProbedCodecs& probed, std::size_t codec, std::size_t from,
                         std::size_t to, std::int64_t position, std::int64_t boundary_bytes);
 

@@ -18,8 +18,8 @@ namespace pareto::planning {
 struct ProfiledSegment {
   std::int64_t begin = 0;  ///< operators [begin, end)
   std::int64_t end = 0;
-  /// Time as a stage of its own, in the engine that the device chose, by what was measured of both
-  /// sides of the cuts; no value means that there is no room for it.
+  /// Time as a stage of its own, in the engine that the device chose. It follows from the
+  /// measurements of both sides of its cuts. No value means that there is no room for it.
   std::optional<Nanoseconds> alone;
   std::optional<Nanoseconds> busy;
   Nanoseconds plain{};            ///< its operators one by one, in the plain engine

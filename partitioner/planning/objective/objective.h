@@ -1,6 +1,6 @@
 // Objectives: the figures that plans are judged by. An objective is one row of the table in
-// builtin_objectives.cc: it then works in `plan --also`, in the searches, in every sweep, on the
-// page and in exports.
+// builtin_objectives.cc. With that row it works in `plan --also`, in the searches, in every sweep,
+// on the page and in exports.
 //
 // Latency and throughput have no search part, because the searches have them built in: the number
 // of requests in flight makes them special.

@@ -40,9 +40,9 @@ struct Limits {
 std::optional<std::size_t> choose_plan(const std::vector<FrontPoint>& front, const Limits& limits,
                                        Preference preference, std::int64_t batch);
 
-/// Returns the place of the first plan of the front that beats a point: no slower, no less
-/// throughput, no more of any other objective, and better in latency or throughput by more than
-/// `share` of it; no value if the point lies on the front, or that near to it.
+/// Returns the place of the first plan of the front that beats a point. Such a plan is no worse in
+/// any objective, and better in latency or throughput by more than `share` of it. No value means
+/// that the point lies on the front, or that near to it.
 std::optional<std::size_t> beaten_by(const std::vector<FrontPoint>& front,
                                      const OperatingPoint& point, double share = 0,
                                      const Values& also = {});

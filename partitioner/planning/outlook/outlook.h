@@ -60,8 +60,9 @@ struct OutlookWish {
   Limits limits;
   Preference preference{};
   std::int64_t batch = 1;
-  /// Besides the plans of one device, which are candidates always: those of two in either order by
-  /// every way between them; the source's and the sink's links by that of the shortest time.
+  /// If true, plans of two devices are candidates, in either order and by every way between them.
+  /// The source's and the sink's links take the way of the shortest time. Plans of one device
+  /// always are candidates.
   bool pairs = false;
   bool replicas = true;  ///< whether devices may take turns with the whole model
 };

@@ -9,9 +9,9 @@
 
 namespace pareto::planning {
 
-/// Returns the devices in groups, of which those of one group have the same costs and the same
-/// links to all others, a medium of one device for that of another. Each group ascends, and so do
-/// their first devices. `media`: those of the inputs.
+/// Returns the devices in groups. Those of one group have the same costs and the same links to all
+/// others; a medium of one device may stand for that of another. Each group ascends, and so do
+/// their first devices. `media` are those of the inputs.
 std::vector<std::vector<int>> exchangeable_devices(const CostInputs& inputs,
                                                    const MediaRoles& media);
 

@@ -1,5 +1,5 @@
-// The ideals of a model's graph: every set of its operators that a chain of devices may have run
-// before a cut, and which operators each one is.
+// The ideals of a model's graph. An ideal is a set of operators that a chain of devices may have
+// run before a cut.
 //
 //   Graph (its groups) ──data_flow──▶ DataFlow ──find_ideals──▶ GraphIdeals
 //       ──▶ costs (ideal_costs.h), plans
@@ -21,10 +21,11 @@ struct GraphIdeals {
       operators;  ///< operators of the model that are in the set, by position
 };
 
-/// Returns the groups of a graph as operators; values that stay inside one are left out. An
-/// operator that has one value to read, which nothing else reads, and makes one as large of it (an
-/// activation, a flatten) goes with the group that makes it: a cut between them would send as much
-/// as one after them. Bytes of a message of `batch` samples. Fails: as ValueSpec::size_bytes does.
+/// Returns the groups of a graph as operators, without the values that stay inside one. Some
+/// operators join the group that makes their input: those that read one value, which nothing else
+/// reads, and make one as large (an activation, a flatten). A cut between the two would send as
+/// much as one after them. Bytes are those of a message of `batch` samples. Fails: as
+/// ValueSpec::size_bytes does.
 Expected<DataFlow> data_flow(const model::Graph& graph, std::int64_t batch);
 
 /// Fails: as data_flow and find_ideals do.

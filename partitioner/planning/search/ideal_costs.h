@@ -13,10 +13,11 @@
 
 namespace pareto::planning {
 
-/// Times by position of the ideals, as device_costs(profile, all positions) has them: an operator
-/// takes what it adds there, so that a set that is a prefix is predicted as that position is. What
-/// entering adds is not measured of other sets: that of the position before which the model has
-/// done as much work. Memory is left open. Fails: kInvalidArgument (a profile of another graph).
+/// Returns times by position of the ideals, in the form of device_costs(profile, all positions). An
+/// operator takes the time that it adds there, so a set that is a prefix is predicted as that
+/// position. The cost of entering is not measured for other sets. They take that of the position
+/// before which the model has done as much work. Memory is left open.
+/// Fails: kInvalidArgument (a profile of another graph).
 Expected<DeviceCosts> ideal_costs(const plan::DeviceProfile& profile, const GraphIdeals& ideals);
 
 /// Returns by position the bytes of the weights that the set needs, each counted once.

@@ -1,6 +1,6 @@
-// Cuts of a graph with branches. In one topological order a cut takes a prefix; here it may take
-// any *ideal*, a set of operators that contains with each operator all that it depends on. Two
-// branches may then run on different devices whatever order the model lists them in.
+// Cuts of a graph with branches. In one topological order a cut takes a prefix. Here it may take
+// any *ideal*, a set that contains with each operator all that it depends on. Two branches may then
+// run on different devices, in whatever order the model lists them.
 //
 //   DataFlow ──find_ideals──▶ Ideals: the positions of CostInputs
 //

@@ -8,9 +8,9 @@
 
 namespace pareto::planning {
 
-/// D criteria: latency, bottleneck, then perhaps a third objective and the loads of shared media.
-/// Whatever is added to a plan, what was no smaller in any stays so: all are sums or maxima, or
-/// begin again at the same time for all rivals.
+/// Label with D criteria: latency, bottleneck, then perhaps a third objective and the loads of
+/// shared media. Whatever is added to two plans, the criterion that was no smaller stays no
+/// smaller. All criteria are sums or maxima, or begin again at the same time for all rivals.
 template <int D>
 struct Label {
   std::array<std::int64_t, D> costs{};

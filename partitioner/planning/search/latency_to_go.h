@@ -1,4 +1,4 @@
-// The least that remains of a request's way, under a cap on every stage and link: an exact dynamic
+// Least remaining time of a request, under a cap on every stage and link. It is an exact dynamic
 // program with one number a state.
 //
 //   arrive(u, e, a): the model from position a on runs on entry e's device, which u counts as used
@@ -12,11 +12,11 @@
 //   leave(u, x, b)  = min over x's hops h with O_h[b] <= cap
 //                     of  O_h[b] + delay_h + arrive(u + kind of h, entry of h, b)
 //
-// Which b are allowed depends on a but not on u, and the interval moves with a: the minimum over it
-// is that of a sliding window and takes a constant number of steps (a queue made of two stacks,
-// each with running minima). So all of it is O(usages K² N), where labels would take N² and more.
-// It answers "the least latency of all plans whose bottleneck is at most so much", which is all
-// that two objectives need; and bounds what labels may still become.
+// Which b are allowed depends on a but not on u, and their interval moves with a. So the minimum
+// over them is that of a sliding window, which takes a constant number of steps: a queue made of
+// two stacks, each with running minima. All of it is O(usages K² N), where labels would take N² and
+// more. It answers "the least latency of all plans whose bottleneck is at most this", which is all
+// that two objectives need. It also bounds what labels may still become.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
 // Shared media as searches tell them apart. In a pipeline each device has one link before its stage
-// and one behind it. So the load of a medium that one device has alone (its network card) is known
-// when its stage has sent, and one sum does for all such media, from stage to stage; that of a
+// and one behind it. If a device has a medium alone (its network card), the load is known when its
+// stage has sent. One sum, begun again at each stage, is enough for all such media. The load of a
 // medium of several devices (a Wi-Fi channel) adds up all along the plan, and needs a sum of its
 // own.
 #pragma once

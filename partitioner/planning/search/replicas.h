@@ -9,10 +9,11 @@
 
 namespace pareto::planning {
 
-/// Adds what is worth having of every choice of two or more devices that run the whole model in
-/// turns, each by any of the codecs of its two links, unless `options` leave replicas out.
-/// Placements go to `witnesses`. Fails: kExhausted (more than 2^12 choices of as many devices of
-/// which none is as good as another).
+/// Adds good placements of two or more devices that run the whole model in turns, unless `options`
+/// leave replicas out. Each device may use any of the codecs of its two links. Placements go to
+/// `witnesses`.
+/// Fails: kExhausted (more than 2^12 choices of as many devices of which none is as good as
+/// another).
 Expected<> add_replicas(const CostInputs& inputs, const SearchOptions& options, PointFront& front,
                         std::vector<Placement>& witnesses);
 

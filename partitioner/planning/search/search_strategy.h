@@ -5,9 +5,9 @@
 //   CostInputs ──search──▶ front: latency, throughput and other objectives, with a placement and a
 //       window for each
 //
-// The space: every ordered choice of devices, every legal cut between them, every codec of every
-// link between, memory limits and pins respected, every window in range; and the whole model on
-// several devices that take turns.
+// The space has every ordered choice of devices, every legal cut between them, every codec of every
+// link between them, and every window in range. Memory limits and pins hold. The whole model on
+// several devices that take turns is also in it.
 #pragma once
 
 #include <cstdint>
@@ -45,11 +45,11 @@ class SearchStrategy {
   virtual ~SearchStrategy() = default;
   /// Returns "exact", "exhaustive": the name on command lines.
   virtual std::string_view name() const = 0;
-  /// Returns the complete front by ascending latency, then descending throughput; of equal points
-  /// one. Empty where no placement is possible. `inputs` need not have been checked. Fails:
-  /// kInvalidArgument (inputs that do not pass check(), a range that is none), kExhausted (an
-  /// instance too large for the strategy, or whose devices may take turns in too many ways), with
-  /// the number of devices.
+  /// Returns the complete front by ascending latency, then descending throughput; equal points
+  /// appear once. Empty if no placement is possible. `inputs` need not have been checked.
+  /// Fails: kInvalidArgument (inputs that do not pass check(), an empty range), kExhausted (an
+  /// instance too large for the strategy, or devices that may take turns in too many ways; with the
+  /// number of devices).
   virtual Expected<std::vector<FrontPoint>> search(const CostInputs& inputs,
                                                    const SearchOptions& options) const = 0;
 };

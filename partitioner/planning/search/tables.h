@@ -1,23 +1,23 @@
-// An instance laid out for dynamic programs: costs of stages and links as arrays over the positions
-// that are searched.
+// An instance laid out for dynamic programs. Costs of stages and links are arrays over the searched
+// positions.
 //
-// What a stage takes splits into a part that depends on where it begins and one that depends on
+// The time of a stage splits into a part that depends on where it begins and one that depends on
 // where it ends:
 //
 //   S(a, b) = before[a] + after[b]
 //   before[a] = overhead + enter[a] + receive - P[a]
 //   after[b] = P[b] + send
 //
-// and so does what it takes of a busy device. Only stages of all operators are no such sums: they
-// are left out, and looked at one by one (add_lone_devices in point_front.h).
+// So does the time of a busy device. Only stages of all operators are no such sums. They are left
+// out, and looked at one by one (add_lone_devices in point_front.h).
 //
-// The processor time of a message may differ from link to link and codec to codec, so a device has
-// an *entry* for each different array of receive times and an *exit* for each of send times; mostly
+// The processor time of a message may differ from link to link and codec to codec. So a device has
+// an *entry* for each different array of receive times and an *exit* for each of send times, mostly
 // one of each. A hop leads from an exit to an entry.
 //
-// Devices that may be exchanged for each other (the same costs, the same links to all others but
-// for whose medium is whose) are one *kind*: a search then counts how many of a kind it has used,
-// instead of which.
+// Devices that may be exchanged for each other are one *kind*: they have the same costs and the
+// same links to all others, except for whose medium is whose. A search counts how many of a kind it
+// has used, instead of which.
 #pragma once
 
 #include <cstddef>
@@ -72,9 +72,9 @@ struct Kind {
   std::vector<int> entries;      ///< numbers in SearchTables::entries
   std::vector<int> exits;
   std::vector<int> hops;  ///< numbers in SearchTables::hops, those that leave it
-  /// Ends of stages if CostInputs has ends, or a device no room for some stages: the ends of a
-  /// stage by its begin, and its begins by its end, those that memory allows. Then all kinds have
-  /// them. Else empty: a stage may lie between any two positions.
+  /// Ends of a stage by its begin, and begins by its end, as memory allows. All kinds have them if
+  /// CostInputs has ends, or if a device has no room for some stages. Else they are empty: a stage
+  /// may lie between any two positions.
   std::vector<std::vector<int>> ends{};
   std::vector<std::vector<int>> begins{};
   std::size_t stride = 1;  ///< difference of a usage's code when one more is used
@@ -116,9 +116,9 @@ SearchTables make_tables(const CostInputs& inputs, const AlsoObjectives& also, i
 /// The most bytes that the programs of a search may take.
 inline constexpr double kMostTableBytes = 2.0 * (1U << 30);
 /// Checks that there is room for `cell_bytes` bytes for each usage, port and position, and for all
-/// lists of stages, those that one program is solved with among them. Must be called before any
-/// program is made: usages are 2^K of K different devices. Fails: kExhausted, with the number of
-/// devices and what to leave out.
+/// lists of stages with which one program is solved. Must be called before any program is made: K
+/// different devices have 2^K usages.
+/// Fails: kExhausted, with the number of devices and what to leave out.
 Expected<> check_size(const SearchTables& tables, std::size_t cell_bytes);
 
 /// A stage as searches know it; and a hop to it, the last one to the sink.

@@ -1,15 +1,15 @@
 // The exact front in latency and throughput, window by window.
 //
-// With W requests in flight a placement answers after R = max(L, W B), W / R times a second: for
-// one window both objectives are best where R is least. So the front has at most one point a
-// window, and what is sought for each window is
+// With W requests in flight a placement answers after R = max(L, W B), W / R times a second. So for
+// one window both objectives are best where R is least. The front has at most one point a window,
+// which is found for each window as
 //
 //   R_W = min over placements of max(L, W B) = min over caps c of max(f(c), W c)
 //   f(c) = least L of all with B <= c
 //
-// f is what LatencyToGo answers. It descends while W c ascends, so R_W lies where they cross. Each
-// cap tried says, for all windows at once: placements with B <= c take f(c) or more, all others W
-// (c + 1) or more; and a placement that reaches f(c) is a new best for some.
+// LatencyToGo answers f. f descends while W c ascends, so R_W lies where they cross. Each cap tried
+// says something for all windows at once: placements with B <= c take f(c) or more, all others W (c
+// + 1) or more. A placement that reaches f(c) is a new best for some windows.
 #pragma once
 
 #include <vector>

@@ -1,14 +1,16 @@
-// A predicted plan as a scenario: the simulator calibrated by profiles and probes, with the times
-// that the cost model has.
+// A predicted plan as a scenario. Profiles and probes calibrate the simulator with the times of the
+// cost model.
 //
 //   CostInputs + Placement ──▶ Scenario of one pipeline
 //       ──▶ simulate(), or a file that people make a fleet of
 //
-// Without jitter the latency of a lone request is evaluate()'s, and a full pipeline's throughput
-// that of its bottleneck. Beyond the cost model a simulation has what FORMAT.md says: queues that
-// are full, turns that messages of several requests take on a device or medium, stages that are
-// awake or not as requests come, where evaluate() has lone requests wake all and others none, and
-// media that are still passing the rest of a message whose beginning was computed on.
+// Without jitter, the latency of a lone request is evaluate()'s, and a full pipeline's throughput
+// is that of its bottleneck. Beyond the cost model, a simulation has these (FORMAT.md):
+// - Queues may be full.
+// - Messages of several requests take turns on a device or medium.
+// - Stages are awake or not as requests come. In evaluate() lone requests wake all, and others
+//   none.
+// - Media may still be passing the rest of a message whose beginning is already computed on.
 #pragma once
 
 #include <cstdint>
@@ -29,12 +31,12 @@ struct PlannedPipeline {
   std::int64_t batch = 1;
 };
 
-/// Returns one pipeline, the next request as soon as there is room in the window, 20000 requests.
-/// Each stage has a device class of its own, of one device that works on a message at a time: what
-/// was profiled is a stage that has its device to itself. Media that several links share are called
-/// as `inputs` name them, or medium-0 and so on by their number. A device's jitter becomes a
-/// coefficient of variation: messages differ, but not in spells. `inputs` pass check(). Fails: as
-/// evaluate() and check() do; kInvalidArgument (replicas).
+/// Returns one pipeline with 20000 requests, each sent as soon as there is room in the window. Each
+/// stage has a device class of its own, of one device that works on one message at a time. This is
+/// how it was profiled: a stage that has its device to itself. Media that several links share have
+/// the names of `inputs`, or medium-0 and so on by their number. A device's jitter becomes a
+/// coefficient of variation: messages differ, but not in spells. `inputs` pass check().
+/// Fails: as evaluate() and check() do; kInvalidArgument (replicas).
 Expected<Scenario> planned_scenario(const planning::CostInputs& inputs,
                                     const planning::Placement& placement,
                                     const PlannedPipeline& pipeline);

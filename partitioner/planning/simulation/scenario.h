@@ -27,10 +27,10 @@ enum class Shape { kLognormal, kNormal, kExponential };
 /// Returns "lognormal", "normal", "exponential".
 std::string_view to_string(Shape shape);
 
-/// Times of measured requests: a row a request, a column for each of its parts. A simulated request
-/// takes the parts of one row, so that what goes together stays together; and `block` rows on
-/// average follow each other as they were measured (stationary bootstrap, Politis and Romano 1994),
-/// because neighbours resemble each other.
+/// Times of measured requests: a row for each request, a column for each of its parts. A simulated
+/// request takes all parts from one row, so they fit together. On average, `block` rows follow each
+/// other as they were measured, because neighbours resemble each other (stationary bootstrap,
+/// Politis and Romano 1994).
 struct Recording {
   std::size_t columns = 0;
   std::vector<std::int64_t> nanoseconds;  ///< [row * columns + column]
@@ -62,9 +62,9 @@ struct MediumPass {
   double share = 1;  ///< share of the crossing's `occupancy`: a faster one is passed in less
 };
 
-/// One direction of a link, as one message sees it: it waits for its turn, occupies the link for
-/// `occupancy` and its bytes at the condition's rate, and arrives after the condition's delay and
-/// `delay`. Another one may be under way meanwhile; they arrive in order.
+/// One direction of a link, for one message. The message waits for its turn, and occupies the link
+/// for `occupancy` and for its bytes at the condition's rate. It arrives after the condition's
+/// delay and `delay`. Another one may be under way meanwhile; they arrive in order.
 struct Crossing {
   /// Bytes of one message on the wire, headers of all its packets included.
   std::uint64_t bytes = 0;
@@ -74,10 +74,10 @@ struct Crossing {
   /// stage before still computed.
   Nanoseconds early{};
   plan::LinkDirection condition{};
-  /// The channels that it passes, two at most, whose conditions hold instead. A message asks for
-  /// its turn on the second when it has that on the first, and is on both at the same time, each
-  /// for its share of `occupancy` and its bytes at its rate. It arrives after the later of both,
-  /// and both delays. Empty means a link of its own.
+  /// Channels that a message passes, two at most; their conditions hold instead. It asks for its
+  /// turn on the second when it has that on the first. Then it is on both at the same time, each
+  /// for its share of `occupancy` and for its bytes at its rate. It arrives after the later of
+  /// both, and both delays. Empty means a link of its own.
   std::vector<MediumPass> media{};
   bool stagger = false;  ///< each link begins its trace somewhere in its period
   /// Messages that have been sent and not yet taken: what the connection holds by itself. A sender
@@ -92,9 +92,8 @@ struct Stage {
   // time.
   Duration receive{};
   Duration compute{};
-  /// Time to compute a message that comes no later after the one before than a quarter of the time
-  /// that one took: the stage is awake and its caches are warm. No value means the same as
-  /// `compute`.
+  /// Time to compute a message that follows the one before within a quarter of that one's time. The
+  /// stage is then awake, and its caches are warm. No value means the same as `compute`.
   std::optional<Duration> busy{};
   Duration send{};
   /// Messages that may wait to be computed, and as many to be sent; who hands one more over waits.

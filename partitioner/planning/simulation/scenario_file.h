@@ -16,9 +16,9 @@ namespace pareto::simulation {
 class MeasuredPipelines {
  public:
   virtual ~MeasuredPipelines() = default;
-  /// Finds a pipeline's stages in order (their devices are of no meaning), result, batch, sink and
-  /// recording; all crossings with the bytes of a message as it was on the wire. Fails: kNotFound,
-  /// and as stores do.
+  /// Finds a pipeline's stages in order, result, batch, sink and recording. The stages' devices
+  /// mean nothing. Crossings have the bytes of a message as it was on the wire.
+  /// Fails: kNotFound, and as stores do.
   virtual Expected<PipelineClass> find(const std::string& run, const std::string& trial) = 0;
 };
 
@@ -34,10 +34,10 @@ Expected<Scenario> parse_scenario(const std::string& text, const std::string& na
 
 /// Parses "20/s", "90/min", "3600/h": requests a second. Fails: kInvalidArgument.
 Expected<double> parse_request_rate(std::string_view text);
-/// Parses a trace of arrivals: a line for each request, the seconds since the trace began,
-/// ascending; empty lines and those that begin with # count for nothing. As gaps, the first of them
-/// (from the last request to the first of the next time round) the mean of the others. Fails:
-/// kInvalidArgument with the line.
+/// Parses a trace of arrivals into gaps. Each line has the seconds from the beginning of the trace
+/// to a request, ascending. Empty lines and those that begin with # do not count. When the trace
+/// starts again, the gap from its last request to its first is the mean of the others.
+/// Fails: kInvalidArgument, with the line.
 Expected<std::vector<Nanoseconds>> parse_arrival_trace(std::string_view text,
                                                        std::string_view name);
 

@@ -4,10 +4,10 @@
 //   request ─▶ source ─▶ (places of a link) ═▶ receive ─▶ (queue) ─▶ compute ─▶ (queue) ─▶ send
 //       ─▶ (places) ═▶ … ═▶ sink ─▶ latency
 //
-// A thread takes one message, works on it, and hands it over; where there is no place for it, it
-// waits, and so does all behind it, back to the source: as BoundedQueue and Link::send make a
-// daemon's threads wait. What it does on a device takes a core, first come first served and not
-// interrupted. A message waits for its link, or medium, in the order sent.
+// A thread takes one message, works on it, and hands it over. If there is no place for it, the
+// thread waits, and so do all behind it, back to the source. BoundedQueue and Link::send make a
+// daemon's threads wait in the same way. Work on a device takes a core, first come first served and
+// not interrupted. A message waits for its link, or medium, in the order sent.
 #pragma once
 
 #include <cstdint>

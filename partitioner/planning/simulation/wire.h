@@ -1,13 +1,14 @@
 // Effect of a link's condition on whole messages: how long one occupies the link, and when it
 // arrives.
 //
-// A condition speaks of packets of up to 1500 bytes. Here a message is its bytes at the rate that
-// holds while they pass (a trace changes it underway), then the delay. Jitter: a message has
-// arrived when the last of its packets has, and packets keep their order, so of its last ones (at
-// most 64) the latest counts. Losses: every lost packet is sent again, a round trip (twice the
-// delay) later for all that were lost together, until none is; what a congestion control does about
-// them beyond that is not known here (bbr hardly reacts, cubic does: 1 % at 50 Mbit/s and 20 ms
-// leaves it 3 Mbit/s). The condition's queue is not looked at: what waits, waits at the sender.
+// A condition speaks of packets of up to 1500 bytes. Here a message takes its bytes at the rate
+// that holds while they pass, then the delay. A trace may change the rate under way.
+// - Jitter: a message has arrived when the last of its packets has. Packets keep their order, so
+//   the latest of its last ones counts (at most 64).
+// - Losses: lost packets are sent again together, a round trip (twice the delay) later, until none
+//   is lost. What a congestion control does about them beyond that is not known here. (bbr hardly
+//   reacts; cubic does: 1 % at 50 Mbit/s and 20 ms leaves it 3 Mbit/s.)
+// - The condition's queue is ignored: messages wait at the sender.
 #pragma once
 
 #include <cstdint>
@@ -43,9 +44,10 @@ class Wire {
  public:
   explicit Wire(const plan::LinkDirection& direction);
 
-  /// Carries a message. Times are ns since the link was made. `begin`: when its turn came;
-  /// `occupancy`: beyond its bytes'; `shift`: where in its trace the link began; `key`, `number`,
-  /// `purpose`: for its draws (draws.h), of which it takes the purposes up to purpose + kPurposes.
+  /// Carries a message. Times are ns since the link was made. `begin` is when its turn came, and
+  /// `occupancy` its time beyond that of its bytes. `shift` is where in its trace the link began.
+  /// `key`, `number` and `purpose` select its draws (draws.h), which take the purposes up to
+  /// purpose + kPurposes.
   Fate carry(std::int64_t begin, std::int64_t occupancy, std::uint64_t bytes, std::int64_t shift,
              std::uint64_t key, std::uint64_t number, std::uint64_t purpose) const;
   static constexpr std::uint64_t kPurposes = 4096;

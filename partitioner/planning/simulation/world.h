@@ -1,8 +1,8 @@
-// A scenario laid out for speed: every class once, every thing of a class as few bytes in one
+// A scenario laid out for speed: every class once, and everything of a class as few bytes in one
 // array. Internal to partitioner/planning/simulation.
 //
-// Requests of a pipeline never overtake each other, so a thread needs no list of them but four
-// counters: the n-th message that it begins is the pipeline's request n.
+// Requests of a pipeline never overtake each other, so a thread needs no list of them. Four
+// counters are enough: the n-th message that it begins is the pipeline's request n.
 #pragma once
 
 #include <cstdint>
