@@ -26,8 +26,8 @@ class StopSignal {
   /// libraries make threads, so that those threads inherit the blocked signals. The flag lives as
   /// long as this object.
   virtual const std::atomic<bool>& watch() = 0;
-  /// Readable once that was wished for, for those who wait for something else too; -1: never. After
-  /// watch().
+  /// Returns a descriptor that becomes readable at that signal, for those who wait for something
+  /// else too. -1 means that there is none. Call it after watch().
   virtual int descriptor() const { return -1; }
   /// Prints this sentence, which lives for ever, on stderr at the first such signal from now on.
   virtual void announce(const char* /*sentence*/) {}

@@ -46,7 +46,7 @@ class Impatience {
 /// that this machine does not have, or may not be used).
 Expected<> pin_to_cores(const std::vector<int>& cores);
 
-/// TERM arrives when the parent ends. Fails: kUnavailable when it has ended already.
+/// Lets TERM arrive when the parent ends. Fails: kUnavailable (it has ended already).
 Expected<> end_with_parent();
 
 /// Writes line and newline and closes the descriptor (0 to 2 become /dev/null instead, so that

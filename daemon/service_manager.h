@@ -24,10 +24,10 @@ class ServiceManager {
   /// Does nothing where it does not watch.
   void alive(const std::string& status) const;
 
-  /// The daemon serves: for the first time, or again after reloading().
+  /// Tells that the daemon serves: for the first time, or again after reloading().
   void ready(const std::string& status) const;
   void reloading() const;
-  /// The process ends within `patience`, which it is given even where the unit allows less.
+  /// Tells that the process ends within `patience`. It gets this time even if the unit allows less.
   void stopping(Nanoseconds patience) const;
 
  private:

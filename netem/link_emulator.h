@@ -35,10 +35,10 @@ struct LinkEnd {
 /// Threads: one owner; it has some of its own.
 class LinkEmulator {
  public:
-  /// Forward is from `first` to `second`; both may go afterwards. Time begins now for what changes
-  /// with it. The same seed gives packets the same fates (kUser only). Fails: kPermission (root is
-  /// needed), kUnavailable (the kernel lacks what it takes), kNotFound (iproute2 is not installed);
-  /// each with its remedy.
+  /// Creates a link. Forward is from `first` to `second`; both may go afterwards. Time begins now
+  /// for what changes with it. The same seed gives packets the same fates (kUser only). Fails:
+  /// kPermission (root is needed), kUnavailable (the kernel lacks what it takes), kNotFound
+  /// (iproute2 is not installed); each with its remedy.
   static Expected<std::unique_ptr<LinkEmulator>> create(const LinkEnd& first, const LinkEnd& second,
                                                         const plan::Condition& condition,
                                                         EmulatorKind kind = EmulatorKind::kAuto,
@@ -48,9 +48,9 @@ class LinkEmulator {
   /// Returns the kind that was chosen: kTc or kUser.
   virtual EmulatorKind kind() const = 0;
 
-  /// Another condition from now on; its time begins now. Packets on their way arrive as they would
-  /// have (but see tc_emulator.h). Fails: as create does; the link may then be neither the one nor
-  /// the other.
+  /// Changes the condition. The time of the new one begins now. Packets on their way arrive as they
+  /// would have (but see tc_emulator.h). Fails: as create does; the link may then be neither the
+  /// one nor the other.
   virtual Expected<> change(const plan::Condition& condition) = 0;
 
   /// Packets that were lost because this machine could not keep up: a measurement under way then

@@ -26,7 +26,7 @@ class NetworkNamespace {
   /// kInvalidArgument (it is something else).
   static Expected<NetworkNamespace> open_file(const std::string& path);
 
-  /// Another holder of the same. Fails: kExhausted.
+  /// Returns another holder of the same namespace. Fails: kExhausted.
   Expected<NetworkNamespace> copy() const;
 
   /// Returns a file that stands for it while this process holds it: for programs (`ip link … netns

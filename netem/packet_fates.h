@@ -30,7 +30,7 @@ class PacketFates {
  private:
   bool happens(double share);
   bool is_lost();
-  /// Beyond the delay; of mean 0.
+  /// Draws the jitter of a packet, beyond the delay; its mean is 0.
   Nanoseconds jitter();
 
   plan::Jitter jitter_;

@@ -18,16 +18,16 @@ namespace pareto::netem {
 /// Threads: one owner.
 class ResourceGroup {
  public:
-  /// `name`: "two-pi4/pi-1"; a group that is there already is made empty and used. `memory_bytes`:
-  /// beyond that the kernel ends a process of it; 0: no limit, and no group. Fails: kPermission
-  /// (root is needed), kUnavailable (no control groups here).
+  /// Creates a group with a `name` like "two-pi4/pi-1". A group that is there already is made empty
+  /// and used. Beyond `memory_bytes` the kernel ends a process of it; 0 means no limit, and no
+  /// group. Fails: kPermission (root is needed), kUnavailable (no control groups here).
   static Expected<ResourceGroup> create(const std::string& name, std::uint64_t memory_bytes);
   /// Ends what is still in it (SIGKILL), and removes it.
   ~ResourceGroup();
   ResourceGroup(ResourceGroup&& other) noexcept : folder_(std::exchange(other.folder_, {})) {}
   ResourceGroup& operator=(ResourceGroup&&) = delete;
 
-  /// The process with all its threads, and all it starts from now on. Fails: kNotFound (it has
+  /// Adds the process with all its threads, and all it starts from now on. Fails: kNotFound (it has
   /// ended), kPermission.
   Expected<> add(pid_t process);
 

@@ -58,7 +58,7 @@ TcCommand remove_command(const std::string& device);
 /// Returns the commands by which what came in through `device` goes through what leaves by `ifb`
 /// first. `device` must have no ingress yet.
 std::vector<TcCommand> ingress_commands(const std::string& device, const std::string& ifb);
-/// tc refuses where there is none.
+/// Returns the command that removes the ingress queue; tc refuses if there is none.
 TcCommand remove_ingress_command(const std::string& device);
 
 }  // namespace pareto::netem

@@ -73,8 +73,8 @@ struct Testbed {
 /// "local-0", "local-1" ….
 Testbed plain_testbed(std::size_t devices);
 
-/// Read whole and validated whole, with the files it names. Fails: kNotFound, kPermission,
-/// kInvalidArgument with file, line and nearest key.
+/// Reads a test bed's file and the files it names, all of it before any is used. Fails: kNotFound,
+/// kPermission, kInvalidArgument with file, line and nearest key.
 Expected<Testbed> read_testbed(const std::filesystem::path& path);
 
 }  // namespace pareto::netem

@@ -16,9 +16,9 @@ std::uint64_t burst_bytes(const plan::LinkDirection& direction);
 /// Returns the queue asked for, or else what passes in 50 ms, at least 64 KiB.
 std::uint64_t queue_bytes(const plan::LinkDirection& direction);
 
-/// tc's arguments that put it on what leaves through a device, in that place of its queues. The
-/// direction must have a rate. A packet larger than the bucket never passes: it has room for
-/// `largest_packet_bytes` at least.
+/// Returns tc's arguments that put the bucket on what leaves through a device, in that place of its
+/// queues. The direction must have a rate. A packet larger than the bucket never passes: it has
+/// room for `largest_packet_bytes` at least.
 std::vector<std::string> token_bucket_command(const std::string& device,
                                               const plan::LinkDirection& direction,
                                               const std::vector<std::string>& place = {"root"},

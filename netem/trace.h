@@ -21,7 +21,7 @@ class Trace {
 
   explicit Trace(const plan::LinkDirection& direction);
 
-  /// `since` the link was made; before that, as at first.
+  /// Returns the state at the time `since` the link was made; before that, the first state.
   State at(Nanoseconds since) const;
   bool changes_rate() const { return changes_rate_; }
 

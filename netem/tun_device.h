@@ -32,7 +32,7 @@ class TunDevice {
   static Expected<TunDevice> create(const NetworkNamespace& where, const std::string& address,
                                     const std::string& peer, const plan::LinkDirection& out);
 
-  /// Non-blocking.
+  /// Returns its descriptor, which does not block.
   int descriptor() const { return file_.get(); }
 
   /// Changes the direction to what create() takes, from now on; packets that wait keep waiting.

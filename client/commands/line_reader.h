@@ -12,8 +12,8 @@ namespace pareto::client {
 /// Threads: next() from one, cancel() from any.
 class LineReader {
  public:
-  /// `input` stays open and the caller's; `stop` becomes readable when no more are wanted, -1:
-  /// never.
+  /// Opens a reader of `input`, which stays open and the caller's. `stop` becomes readable when no
+  /// more lines are wanted; -1 means never.
   static Expected<LineReader> of(int input, int stop);
 
   /// Returns the next line without its end ("\n", "\r\n"); the last one need not have any. No value

@@ -20,8 +20,8 @@ struct InterfaceOptions {
   bool json = false;
 };
 
-/// Each prints what there is afterwards, and returns the exit code. Fails: as
-/// netem/interface_emulation.h.
+/// Applies a condition to an interface. Each of these functions prints what there is afterwards,
+/// and returns the exit code. Fails: as netem/interface_emulation.h.
 Expected<int> apply_to_interface(Context& context, const std::string& file,
                                  const InterfaceOptions& options);
 Expected<int> show_interfaces(Context& context, const InterfaceOptions& options);

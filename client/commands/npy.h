@@ -9,8 +9,8 @@
 
 namespace pareto::client {
 
-/// Little-endian, C order. Fails: kNotFound, kCorrupt (no .npy file, truncated), kInvalidArgument
-/// (a dtype or order we do not take).
+/// Reads a tensor that is little-endian and in C order. Fails: kNotFound, kCorrupt (no .npy file,
+/// truncated), kInvalidArgument (a dtype or order we do not take).
 Expected<Tensor> read_npy(const std::filesystem::path& path);
 /// Fails if NumPy lacks the type: kInvalidArgument.
 Expected<> check_npy_type(DType dtype);

@@ -46,7 +46,7 @@ struct CodecFlags {
   std::string codecs = "none";
   std::optional<double> error;
 
-  /// `use`: what is done with those named.
+  /// Adds the flags to a command. `use` says what is done with the named ones.
   void add_to(CLI::App& app,
               const std::string& use =
                   "codecs of the links between devices, each of which gets the best one");

@@ -24,8 +24,9 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// `phase`: what a line names if there is no terminal ("round 2/3"); `now`: what is in hand,
-  /// which the bar names. `most_left_s`: what a budget leaves, in seconds; the end may come sooner.
+  /// Shows progress. `phase` is what a line names if there is no terminal ("round 2/3"), and `now`
+  /// what the bar names. `most_left_s` are the seconds that a budget leaves; the end may come
+  /// sooner.
   void show(std::size_t done, std::size_t total, const std::string& phase, const std::string& now,
             std::optional<double> most_left_s = std::nullopt);
   /// Takes the bar away, so that other text may follow.

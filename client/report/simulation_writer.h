@@ -10,7 +10,7 @@
 
 namespace pareto::client {
 
-/// `name`: of the scenario. Pipelines, with where their time goes; then devices and media.
+/// Writes pipelines, with where their time goes, then devices and media. `name` is the scenario's.
 std::string write_simulation_table(const std::string& name, const simulation::Outcome& outcome,
                                    const ReportStyle& style);
 /// Writes one document; its schema: tests/golden/simulation.schema.json.

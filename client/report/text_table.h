@@ -41,9 +41,9 @@ class TextTable {
   void add(std::vector<std::string> cells, RowStyle style = RowStyle::kPlain);
   /// Removes a column if it has in every row what an earlier one, `other`, has.
   void remove_if_repeated(std::size_t column, std::size_t other);
-  /// Title line and rows, each ended by a newline; no line ends in blanks. If columns had to go, a
-  /// last line names them, and one before it those that said nothing.
-  /// `more_room`: how a reader gets it, for that line.
+  /// Returns the title line and the rows, each ended by a newline; no line ends in blanks. If
+  /// columns had to go, a last line names them, and one before it those that said nothing.
+  /// `more_room` says in that line how a reader gets more room.
   std::string render(const ReportStyle& style,
                      std::string_view more_room = "widen the terminal, or add | less -S") const;
 

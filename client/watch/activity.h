@@ -115,7 +115,8 @@ struct Activity {
   std::vector<PipelineView> pipelines;  ///< pipelines by id
 };
 
-/// `before`: empty, or the same devices in the same order. Closed stages are left out.
+/// Returns the activity between two readings. `before` is empty, or has the same devices in the
+/// same order. Closed stages are left out.
 Activity activity_between(const std::vector<DeviceReading>& before,
                           const std::vector<DeviceReading>& now);
 

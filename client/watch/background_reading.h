@@ -26,7 +26,8 @@ class BackgroundReading {
 
   /// Starts a reading if none is under way. Fails: kExhausted (no descriptors left).
   Expected<> start();
-  /// Readable once what was started is done; -1: nothing is to be taken.
+  /// Returns a descriptor that becomes readable once the reading is done; -1 if there is nothing to
+  /// take.
   int descriptor() const { return done_ ? done_->descriptor() : -1; }
   /// Waits for what was started and returns it; throws what `read` threw.
   std::vector<DeviceReading> take();

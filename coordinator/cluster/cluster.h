@@ -32,8 +32,8 @@ struct DeviceConfig {
   std::string medium{};  ///< a name for what devices share, a Wi-Fi channel; empty: nothing
 };
 
-/// inventory.yaml, read whole and validated whole. Fails: kNotFound, kInvalidArgument with file,
-/// line and nearest key.
+/// Reads inventory.yaml, all of it before any is used. Fails: kNotFound, kInvalidArgument with
+/// file, line and nearest key.
 Expected<std::vector<DeviceConfig>> read_inventory(const std::filesystem::path& path);
 
 /// Connected devices, in inventory order. Daemons it started itself end with it.

@@ -136,7 +136,7 @@ class DaemonClient {
   virtual Expected<std::vector<Digest>> missing_tensors(const std::vector<Digest>& digests) = 0;
   /// Streams them in chunks of at most 1 MiB.
   virtual Expected<> put_tensors(const std::vector<NamedTensor>& tensors) = 0;
-  /// Counted by the daemon: each load_shard wants one unload_shard.
+  /// Loads a shard. The daemon counts: each load_shard needs one unload_shard.
   virtual Expected<LoadedShard> load_shard(const plan::Shard& shard,
                                            const control::ShardSettings& settings) = 0;
   /// Returns what the device's shards take from then on, as LoadedShard::shards_bytes.

@@ -81,9 +81,9 @@ class Deployment {
   /// Marks it as lost: its destructor waits for no peer that hangs.
   void abandon() { abandoned_ = true; }
 
-  /// The link that requests are sent to: the first stage's, or replicas' in turns.
+  /// Returns the link that requests are sent to: the first stage's, or replicas' in turns.
   transport::Link& source() { return turns_ ? turns_->source() : pipelines_.front().source(); }
-  /// The link that results come from: the last stage's, or replicas' in turns.
+  /// Returns the link that results come from: the last stage's, or replicas' in turns.
   transport::Link& sink() { return turns_ ? turns_->sink() : pipelines_.front().sink(); }
   std::uint64_t pipeline() const { return pipelines_.front().id(); }
   /// Returns Plan::turn(): the replica that runs a request is its number modulo this.
@@ -91,9 +91,9 @@ class Deployment {
   /// Shards, and devices, one for each stage in order.
   const std::vector<ShardLease>& shards() const { return shards_; }
   const std::vector<DaemonClient*>& devices() const { return devices_; }
-  /// The plan's codecs, each by its name: those that it leaves open have been chosen.
+  /// Returns the names of the plan's codecs; those that it leaves open have been chosen.
   const std::vector<std::string>& codecs() const { return codecs_; }
-  /// The smallest round trip of a small message on each link of the plan.
+  /// Returns the smallest round trip of a small message on each link of the plan.
   const std::vector<Nanoseconds>& round_trips() const { return round_trips_; }
   /// Asks the stages how many bytes one request of its plan took on each link so far: whole frames,
   /// on average. 0 means that they do not say (yet).

@@ -82,10 +82,10 @@ class EmulatedNetwork final : public Network {
   /// The condition in which each link has its own, if they differ.
   static constexpr const char* kOwn = "testbed";
 
-  /// `conditions` may be applied to all links, next to "none" and kOwn. Moves the calling thread,
-  /// which is the process's first and has started no others that matter, into device 0's namespace
-  /// for good. Fails: kPermission (root is needed), kUnavailable (this kernel has no namespaces,
-  /// TUN or tbf), kNotFound (iproute2 is missing).
+  /// Creates a network in which `conditions` may be applied to all links, next to "none" and kOwn.
+  /// Moves the calling thread, which is the process's first and has started no others that matter,
+  /// into device 0's namespace for good. Fails: kPermission (root is needed), kUnavailable (this
+  /// kernel has no namespaces, TUN or tbf), kNotFound (iproute2 is missing).
   static Expected<std::unique_ptr<EmulatedNetwork>> create(const netem::Testbed& bed,
                                                            std::vector<NamedCondition> conditions);
   ~EmulatedNetwork() override;
@@ -111,8 +111,8 @@ class EmulatedNetwork final : public Network {
 /// The network of a test bed that another process holds: it has the one condition it was made with.
 class JoinedNetwork final : public Network {
  public:
-  /// `places`: the files of the devices' namespaces. Moves the calling thread as EmulatedNetwork
-  /// does. Fails: kNotFound (the test bed is gone), kPermission.
+  /// Joins a test bed that is up. `places` are the files of the devices' namespaces. Moves the
+  /// calling thread as EmulatedNetwork does. Fails: kNotFound (the test bed is gone), kPermission.
   static Expected<std::unique_ptr<JoinedNetwork>> create(std::string condition,
                                                          std::string emulator,
                                                          const std::vector<std::string>& places);

@@ -29,7 +29,8 @@ class ChildProcess {
   /// Returns the one line that it writes once it serves. Fails: kTimeout, kUnavailable (it ended
   /// before: with the last lines of its stderr).
   Expected<std::string> wait_ready(Deadline deadline);
-  /// SIGTERM, without waiting: several end at the same time before their destructors wait for them.
+  /// Sends SIGTERM and does not wait. Several processes thus end at the same time, before their
+  /// destructors wait for them.
   void ask_to_end();
   /// Leaves the process running when this object ends, and when this process does.
   void leave_running();

@@ -26,8 +26,8 @@ Expected<> check_changeable(const std::vector<DeviceConfig>& devices);
 /// Threads: one owner; one of its own renews.
 class RemoteNetwork final : public Network {
  public:
-  /// `devices`: of the inventory, in its order; they outlive this. Fails: kInvalidArgument (fewer
-  /// than two, or none has an interface).
+  /// Creates a network of real devices. `devices` are the inventory's, in its order; they outlive
+  /// it. Fails: kInvalidArgument (fewer than two, or none has an interface).
   static Expected<std::unique_ptr<RemoteNetwork>> create(std::vector<NamedCondition> conditions,
                                                          std::vector<DaemonClient*> devices);
   ~RemoteNetwork() override;

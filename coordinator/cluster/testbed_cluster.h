@@ -33,17 +33,19 @@ struct ChosenTestbed {
 /// Returns whether `what` is a file, and not the name of a test bed that is up.
 bool is_testbed_file(const std::string& what);
 
-/// `what`: a file, or the name of one that is up. Fails: as read_testbed does; kNotFound (no such
-/// file, none of that name); kInvalidArgument (one of that name is up, made of another file).
+/// Finds a test bed. `what` is a file, or the name of one that is up. Fails: as read_testbed does;
+/// kNotFound (no such file, none of that name); kInvalidArgument (one of that name is up, made of
+/// another file).
 Expected<ChosenTestbed> find_testbed(const std::string& what);
 
 /// Moves the calling thread into the network of the first device, where the coordinator of a test
 /// bed is. It stays there when what is returned ends. Fails: as JoinedNetwork::create().
 Expected<std::unique_ptr<JoinedNetwork>> join_network(const RunningTestbed& bed);
 
-/// Joined where it is up, and left up; else held by this process, and gone with the cluster.
-/// `conditions` may be applied to all links next to its own where it is held. Moves the calling
-/// thread, as EmulatedNetwork::create does. Fails: as TestbedNetwork, ResourceGroup and Cluster do.
+/// Joins a test bed that is up, and leaves it up. Else this process holds it, and it goes with the
+/// cluster. `conditions` may be applied to all links, next to its own, if this process holds it.
+/// Moves the calling thread, as EmulatedNetwork::create does. Fails: as TestbedNetwork,
+/// ResourceGroup and Cluster do.
 Expected<Cluster> open_testbed(const ChosenTestbed& chosen, std::vector<NamedCondition> conditions,
                                const std::filesystem::path& paretod);
 

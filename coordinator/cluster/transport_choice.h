@@ -16,9 +16,9 @@ namespace pareto::cluster {
 
 inline constexpr std::string_view kAutoTransport = "auto";
 
-/// A transport of all links ("tcp", "auto"), or a mix of them, joined by '+': "shm+tcp+grpc" is the
-/// source's link, those between stages and the sink's. Fails: kNotFound naming one that links
-/// between processes cannot have, with those there are; kInvalidArgument (a link without).
+/// Parses a transport of all links ("tcp", "auto"), or a mix joined by '+'. "shm+tcp+grpc" is for
+/// the source's link, for those between stages and for the sink's. Fails: kNotFound naming one that
+/// links between processes cannot have, with those there are; kInvalidArgument (a link without).
 Expected<std::vector<std::string>> parse_transport_mix(const std::string& text);
 
 /// Returns one transport for each of `links` links (at least 2), or no value if that is ambiguous:

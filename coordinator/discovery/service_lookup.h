@@ -30,7 +30,8 @@ Expected<std::vector<std::string>> find_service(const std::string& address);
 Expected<std::vector<std::string>> read_service_answer(std::span<const std::byte> answer,
                                                        std::mt19937_64& random);
 
-/// The lowest priority first; of each, at random by weight, all of them once.
+/// Returns all services once, the lowest priority first. Those of one priority are in random order
+/// by weight.
 std::vector<DnsService> in_order_of_trial(std::vector<DnsService> services,
                                           std::mt19937_64& random);
 

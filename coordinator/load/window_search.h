@@ -44,7 +44,7 @@ int choose_window(std::span<const WindowPoint> curve);
 std::optional<int> next_window(std::span<const WindowPoint> curve, double latency_ms,
                                double bottleneck_ms);
 
-/// W*; 1 for times that are not known.
+/// Returns W*, or 1 if the times are not known.
 int roomy_window(double latency_ms, double bottleneck_ms);
 
 inline constexpr int kLargestWindow = 64;

@@ -31,10 +31,10 @@ struct CodecWish {
   std::uint64_t seed = 1;  ///< seed of the example inputs
 };
 
-/// `progress`: before each cut, which one of how many; `stop` ends it there. What loses more than
-/// is allowed anywhere is left out. Where nothing but "none" is wanted nothing is measured. Fails:
-/// kClosed (stopped), kInvalidArgument (every codec loses too much, with the one that loses least),
-/// and as running the model, codecs and devices do.
+/// Measures codecs. Calls `progress` before each cut, with its number and the total; `stop` ends it
+/// there. Codecs that lose more than is allowed anywhere are left out. If only "none" is named,
+/// nothing is measured. Fails: kClosed (stopped), kInvalidArgument (every codec loses too much,
+/// with the one that loses least), and as running the model, codecs and devices do.
 Expected<planning::ProbedCodecs> probe_codecs(
     const cluster::Cluster& cluster, cluster::Workload& workload, const CodecWish& wish,
     const std::atomic<bool>& stop, const std::function<void(std::size_t, std::size_t)>& progress);

@@ -20,14 +20,15 @@ struct DeviceConstraints {
   std::optional<std::size_t> last;
 };
 
-/// `memory`: "pi-1=256MiB,pi-2=1GiB"; `first` and `last`: names of devices; empty: anything. Fails:
-/// kNotFound (no such device, with the nearest), kInvalidArgument, each naming its flag
-/// (--max-memory, --first, --last).
+/// Reads constraints. `memory` is like "pi-1=256MiB,pi-2=1GiB"; `first` and `last` are names of
+/// devices. Empty means no constraint. Fails: kNotFound (no such device, with the nearest),
+/// kInvalidArgument, each naming its flag (--max-memory, --first, --last).
 Expected<DeviceConstraints> read_constraints(const cluster::Cluster& cluster,
                                              const std::string& memory, const std::string& first,
                                              const std::string& last);
 
-/// `inputs`: of the same cluster. A device's own memory limit holds as well.
+/// Puts the constraints into `inputs` of the same cluster. A device's own memory limit holds as
+/// well.
 void constrain(const DeviceConstraints& constraints, planning::CostInputs& inputs);
 
 }  // namespace pareto::profile

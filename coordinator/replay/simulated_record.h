@@ -15,7 +15,7 @@
 
 namespace pareto::replay {
 
-/// `name`: of the scenario, which had that outcome. Condition and transport of all trials are
+/// Returns the outcome of the scenario `name` as a run. Condition and transport of all trials are
 /// "simulated", that of a link its media or "own". Intervals have no width: percentiles are of all
 /// requests. The times of a request's parts are means, its time split is the mean's in proportion
 /// to the p50. Where any number may be in flight the window is how many were on average, rounded

@@ -40,7 +40,8 @@ struct PredictionError {
 };
 bool is_no_guide(const PredictionError& error);
 
-/// One for each batch and condition, in order, of which there is a trial that has both.
+/// Returns one error for each batch and condition, in order, that has a trial with a prediction and
+/// a measurement.
 std::vector<PredictionError> prediction_errors(const RunRecord& run);
 
 /// Figures that differ by less than this share are equal: so much a few bytes of a message make,

@@ -19,8 +19,8 @@ namespace pareto::results {
 /// Threads: one owner.
 class RunLock {
  public:
-  /// `store`: the results file. Returns no value if another process measures the run. Fails:
-  /// kNotFound (no such folder), kPermission, kExhausted.
+  /// Takes the lock of a run in the results file `store`. Returns no value if another process
+  /// measures the run. Fails: kNotFound (no such folder), kPermission, kExhausted.
   static Expected<std::optional<RunLock>> try_take(const std::filesystem::path& store,
                                                    std::string_view run_id);
 

@@ -11,8 +11,8 @@ class Exception;
 
 namespace pareto::results {
 
-/// `system_errno`: sqlite3_system_errno of the connection, 0 if there is none. The sentence names
-/// the file and the remedy.
+/// Returns an error whose sentence names the file and the remedy. `system_errno` is
+/// sqlite3_system_errno of the connection, 0 if there is none.
 Error error_from_sqlite(const SQLite::Exception& exception, int system_errno,
                         const std::filesystem::path& path);
 

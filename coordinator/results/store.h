@@ -39,7 +39,8 @@ class ResultStore {
   /// Puts all of them or none.
   virtual Expected<> put_trials(const std::string& run_id,
                                 const std::vector<TrialRecord>& trials) = 0;
-  /// Finished, options, devices, passes and note; p_front and on_front of all its trials.
+  /// Stores finished, options, devices, passes and note of a run, and p_front and on_front of all
+  /// its trials.
   virtual Expected<> update_run(const RunRecord& run) = 0;
   /// Loads a run with its trials. `id`: whole, a tag, a unique beginning, "last", or "last~1" for
   /// the one before that. The last one is that which was stored last, whatever the clock said.

@@ -32,11 +32,11 @@ class Matrix {
 /// largest diagonal element counts as that: rows that say the same are no error.
 void factorize(Matrix& matrix);
 
-/// x of L x = b.
+/// Solves L x = b for x.
 std::vector<double> solve_lower(const Matrix& factor, std::span<const double> b);
-/// x of L L' x = b.
+/// Solves L L' x = b for x.
 std::vector<double> solve(const Matrix& factor, std::span<const double> b);
-/// log |L L'|.
+/// Returns log |L L'|.
 double log_determinant(const Matrix& factor);
 
 }  // namespace pareto::statistics

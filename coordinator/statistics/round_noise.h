@@ -68,7 +68,8 @@ struct RoundNoise {
   std::vector<Plan> plans;
 };
 
-/// `plans`: the rounds of each plan of one batch and condition. `spread`: as request_spread has it.
+/// Learns the noise from `plans`, the rounds of each plan of one batch and condition. `spread`
+/// comes from request_spread().
 RoundNoise learn_round_noise(std::span<const std::vector<SeenRound>> plans, double spread);
 
 /// The error of a figure's logarithm.

@@ -68,7 +68,7 @@ struct RunDiff {
 Expected<RunDiff> diff_runs(const results::RunRecord& a, const results::RunRecord& b,
                             double tolerance);
 
-/// Trial `id_b` against `id_a` of one run, whose rounds are paired. Fails: kNotFound with the
+/// Compares trial `id_b` with `id_a` of one run, whose rounds are paired. Fails: kNotFound with the
 /// nearest id; kInvalidArgument where one was not measured.
 Expected<RunDiff> diff_trials(const results::RunRecord& run, const std::string& id_a,
                               const std::string& id_b, double tolerance);

@@ -27,7 +27,7 @@ class Random {
   std::size_t below(std::size_t bound);
   /// Returns a number in [0, 1).
   double uniform();
-  /// Standard normal.
+  /// Draws from the standard normal distribution.
   double normal();
   /// Returns a random order of 0 … count-1.
   std::vector<std::size_t> permutation(std::size_t count);
@@ -42,9 +42,9 @@ double correlation_length(std::span<const double> samples);
 
 using Statistic = std::function<double(std::span<const double>)>;
 
-/// Stationary block bootstrap: blocks of random length with mean max(1, 5 × correlation length), at
-/// most a third of the samples, wrapping around. 95 % interval of the statistic; both ends are the
-/// statistic itself for fewer than 2 samples.
+/// Returns the 95 % interval of the statistic by a stationary block bootstrap. Blocks wrap around
+/// and have a random length, of mean max(1, 5 × correlation length), at most a third of the
+/// samples. For fewer than 2 samples, both ends are the statistic itself.
 results::Interval bootstrap_interval(std::span<const double> samples, const Statistic& statistic,
                                      std::uint64_t seed, int replicates = 400);
 /// Returns the standard deviation of the statistic over such resamples; 0 for fewer than 2 samples.

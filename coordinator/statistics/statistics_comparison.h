@@ -52,7 +52,7 @@ std::string_view to_string(Verdict verdict);  ///< "faster", "slower", "same", "
 /// at 5 % (Schuirmann 1987). Else faster or slower: the 97.5 % interval excludes 1; whether larger
 /// is faster, the direction says. `tolerance` >= 0; at 0 nothing is the same.
 Verdict judge(const Ratio& ratio, planning::Direction direction, double tolerance);
-/// Slower, and the whole 97.5 % interval is worse than the tolerance.
+/// Returns whether it is slower, and the whole 97.5 % interval is worse than the tolerance.
 bool is_regression(const Ratio& ratio, planning::Direction direction, double tolerance);
 
 }  // namespace pareto::statistics

@@ -4,7 +4,7 @@
 
 namespace pareto::statistics {
 
-/// P(T <= t) for `degrees` of freedom > 0, not necessarily whole (Welch's are not).
+/// Returns P(T <= t) for `degrees` of freedom > 0, not necessarily whole (Welch's are not).
 double student_probability(double t, double degrees);
 
 /// Returns the t below which lies a share `probability` in (0, 1): 12.71 for 0.975 and one degree,

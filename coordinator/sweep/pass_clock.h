@@ -23,7 +23,7 @@ class PassClock {
   void count_pass();
   /// Returns the seconds of all passes, those of the last one until count_pass().
   double seconds_spent() const;
-  /// The most that all passes may take together; no value means no limit.
+  /// Returns the longest time that all passes may take together; no value means no limit.
   const std::optional<double>& budget_s() const { return budget_s_; }
   bool budget_is_spent() const { return budget_s_ && seconds_spent() >= *budget_s_; }
 

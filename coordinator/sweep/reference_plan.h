@@ -22,7 +22,7 @@ class ReferencePlan {
   ReferencePlan(const std::vector<results::TrialRecord>& trials, TrialBench& bench,
                 PassClock& clock, std::chrono::milliseconds timeout);
 
-  /// The id of its trial; empty: there is none.
+  /// Returns the id of its trial; empty if there is none.
   std::string id() const { return trial_ == nullptr ? "" : trial_->id; }
   /// Times the loop, then the plan, over the network at rest. `begins`: called before the plan is
   /// timed. Returns what it has if something fails: why a plan fails is recorded with its trial.

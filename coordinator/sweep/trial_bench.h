@@ -61,7 +61,7 @@ class TrialBench {
   Expected<load::DeploymentCache::Lease> open(std::size_t key, const plan::Plan& plan,
                                               const std::string& condition);
   void drop(std::size_t key) { deployments_.drop(key); }
-  /// The request that a trial is measured with.
+  /// Returns the request that a trial is measured with.
   const Value& request_of(const results::TrialRecord& trial) const {
     return requests_.at(trial.batch).body;
   }

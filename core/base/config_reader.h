@@ -37,17 +37,17 @@ class ConfigSection {
   void optional(const std::string& key, int& target);
   void optional(const std::string& key, double& target);
   void optional(const std::string& key, std::vector<std::string>& target);
-  /// "256MiB"
+  /// Reads a size: "256MiB".
   void optional_bytes(const std::string& key, std::uint64_t& target);
-  /// "20ms"
+  /// Reads a duration: "20ms".
   void optional_duration(const std::string& key, std::chrono::nanoseconds& target);
-  /// "1%", as 0.01; up to 100%
+  /// Reads a share up to 100%: "1%", as 0.01.
   void optional_share(const std::string& key, double& target);
-  /// "150%", as 1.5; may be more than 100%
+  /// Reads a percentage, which may be more than 100%: "150%", as 1.5.
   void optional_percentage(const std::string& key, double& target);
-  /// "100mbit", in bits per second
+  /// Reads a rate, in bits per second: "100mbit".
   void optional_rate(const std::string& key, std::uint64_t& target);
-  /// "5W", in milliwatts
+  /// Reads a power, in milliwatts: "5W".
   void optional_power(const std::string& key, std::int64_t& target);
   /// Reads like optional(), but an absent key is a problem too.
   void required(const std::string& key, std::string& target);
@@ -89,7 +89,8 @@ class ConfigReader {
   static Expected<ConfigReader> from_text(const std::string& text, const std::string& name);
 
   ConfigSection root();
-  /// Every problem noted and every key not asked for, one a line; kInvalidArgument if there is any.
+  /// Fails with kInvalidArgument if a problem was noted, or if a key was not asked for. The error
+  /// has a line for each.
   Expected<> finish();
 
  private:

@@ -46,16 +46,17 @@ struct LogLine {
 /// Threads: called from any, by several at a time.
 using LogOutput = std::function<void(const LogLine&)>;
 
-/// "trace", "debug", "info", "warn", "error", "off". Lines and fields may quote what a peer said:
-/// control characters in them become blanks, in this one place. Sets spdlog's default logger to
-/// `output`, or without one to stderr with time and `program` before each line. Before other
-/// threads log. Fails: kInvalidArgument naming the levels.
+/// Sets up logging at a level: "trace", "debug", "info", "warn", "error" or "off". Lines and fields
+/// may quote what a peer said: control characters in them become blanks, in this one place. Sets
+/// spdlog's default logger to `output`, or without one to stderr with time and `program` before
+/// each line. Before other threads log. Fails: kInvalidArgument naming the levels.
 Expected<> set_up_logging(std::string_view program, std::string_view level, LogOutput output = {});
 
 /// Sets the level from now on. Threads: any. Fails: as set_up_logging.
 Expected<> set_log_level(std::string_view level);
 
-/// A line with fields: next to the text for a LogOutput, dropped on stderr. Threads: any.
+/// Logs a line with fields. A LogOutput gets them next to the text; on stderr they are dropped.
+/// Threads: any.
 void log_about(const std::vector<LogField>& fields, LogLevel level, std::string_view text,
                LogPlace place = LogPlace::here());
 

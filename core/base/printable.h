@@ -7,7 +7,7 @@
 
 namespace pareto {
 
-/// UTF-8 without control characters, neither C0 nor C1.
+/// Returns whether the bytes are UTF-8 without control characters, neither C0 nor C1.
 bool is_printable(std::string_view bytes);
 /// Returns at most `most` bytes of the text, whole characters; a blank in place of each byte that
 /// is none, or controls something.

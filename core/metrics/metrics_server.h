@@ -28,9 +28,9 @@ struct ServerLimits {
 /// Threads: one of its own, which `collect` is called on; start and end from the owner.
 class MetricsServer {
  public:
-  /// address: "HOST:PORT", port 0 picks one. What `collect` throws is an answer too (500). With a
-  /// certificate TLS is all that is spoken; without (null) plain HTTP. Fails: kInvalidArgument (no
-  /// address), kPermission (port in use or not allowed), kExhausted.
+  /// Starts serving at `address`, "HOST:PORT"; port 0 picks one. If `collect` throws, the answer is
+  /// 500. With a certificate the server speaks only TLS; without (null) plain HTTP. Fails:
+  /// kInvalidArgument (no address), kPermission (port in use or not allowed), kExhausted.
   static Expected<std::unique_ptr<MetricsServer>> start(
       const std::string& address, Collect collect,
       std::shared_ptr<tls::ServerCertificate> certificate = nullptr,

@@ -5,9 +5,9 @@
 
 namespace pareto::metrics {
 
-/// process_cpu_seconds_total, process_resident_memory_bytes, process_open_fds, process_max_fds and
-/// process_start_time_seconds, from the system and /proc; what cannot be read is left out. Threads:
-/// any.
+/// Returns process_cpu_seconds_total, process_resident_memory_bytes, process_open_fds,
+/// process_max_fds and process_start_time_seconds, from the system and /proc. Those that cannot be
+/// read are left out. Threads: any.
 Families process_metrics();
 
 }  // namespace pareto::metrics

@@ -90,10 +90,10 @@ struct Condition {
   bool operator==(const Condition&) const = default;
 };
 
-/// Read whole and validated whole. Fails: kNotFound, kPermission, kInvalidArgument with file, line
-/// and nearest key.
+/// Reads a condition's file, all of it before any is used. Fails: kNotFound, kPermission,
+/// kInvalidArgument with file, line and nearest key.
 Expected<Condition> read_condition(const std::filesystem::path& path);
-/// `name` stands for the file in errors; the text may name no other files.
+/// Parses a condition. `name` stands for the file in errors; the text may name no other files.
 Expected<Condition> parse_condition(const std::string& text, const std::string& name);
 /// Reads a condition from a section of another file, which reports what is wrong with it when that
 /// file is finished. Files that it names are looked for in `folder`; no value means that it may

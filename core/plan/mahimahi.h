@@ -22,7 +22,7 @@ struct RateTrace {
 /// nothing may pass, the rate is 8 kbit/s. Fails: kInvalidArgument (not such a trace, or longer
 /// than two and a half hours, faster than 100 gbit/s), with the line; kNotFound, kPermission.
 Expected<RateTrace> read_mahimahi(const std::filesystem::path& path);
-/// `name` stands for the file in errors.
+/// Parses a trace. `name` stands for the file in errors.
 Expected<RateTrace> parse_mahimahi(std::string_view text, std::string_view name);
 
 }  // namespace pareto::plan

@@ -61,7 +61,7 @@ struct Plan {
   /// Returns whether some stage runs other operators than [begin, end) of the model.
   bool has_own_order() const;
 
-  /// One a stage.
+  /// Returns the device of each stage.
   std::vector<std::string> device_names() const;
 
   /// Returns the number of links from the source through the stages to the sink. Each replica has
@@ -76,7 +76,7 @@ struct Plan {
   const std::string& transport_of(std::size_t link) const {
     return transports.empty() ? transport : transports[link];
   }
-  /// One a link; where all are alike, that one becomes `transport`.
+  /// Sets the transport of each link. If all are alike, that one becomes `transport`.
   void set_transports(std::vector<std::string> names);
   /// Returns "tcp"; of links that differ all of them: "tcp+shm+tcp".
   std::string transport_text() const;

@@ -46,7 +46,7 @@ struct Shard {
 
   /// Returns the bytes of `weights` and of what is packed.
   std::uint64_t weight_bytes() const;
-  /// sha256 over the JSON manifest and the archive: equal shards have equal digests.
+  /// Returns the SHA-256 over the JSON manifest and the archive: equal shards have equal digests.
   Digest digest() const;
 };
 

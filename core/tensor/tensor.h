@@ -42,13 +42,13 @@ class Tensor {
   /// An empty float32 tensor of shape {0}.
   Tensor();
 
-  /// Uninitialised memory, 64-byte aligned. Fails: kInvalidArgument (bad shape, a rank that the
-  /// layout does not suit), kExhausted (no memory).
+  /// Allocates a tensor with uninitialised memory, 64-byte aligned. Fails: kInvalidArgument (bad
+  /// shape, a rank that the layout does not suit), kExhausted (no memory).
   static Expected<Tensor> allocate(DType dtype, Shape shape,
                                    MemoryLayout layout = MemoryLayout::kRowMajor);
-  /// Memory of somebody else, kept alive by `owner` for as long as any copy of the tensor lives.
-  /// `data` holds at least element_count × size_of(dtype) bytes; alignment as it comes. Fails:
-  /// kInvalidArgument (as allocate).
+  /// Makes a tensor of somebody else's memory, which `owner` keeps alive for as long as any copy of
+  /// the tensor lives. `data` holds at least element_count × size_of(dtype) bytes, in any
+  /// alignment. Fails: kInvalidArgument (as allocate).
   static Expected<Tensor> borrow(DType dtype, Shape shape, const std::byte* data,
                                  std::shared_ptr<const void> owner,
                                  MemoryLayout layout = MemoryLayout::kRowMajor);

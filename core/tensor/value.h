@@ -70,7 +70,7 @@ class Value {
   Storage storage_;
 };
 
-/// Structurally equal, tensors bit for bit; doubles by their bits.
+/// Returns whether two values have the same structure, with tensors and doubles equal bit for bit.
 bool bit_equal(const Value& a, const Value& b);
 
 /// Returns every tensor of the tree, depth first, in order.

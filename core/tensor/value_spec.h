@@ -84,7 +84,7 @@ ValueSpec spec_of(const Value& value);
 /// descending order from its highest one. Without a range bools are true and integers zero.
 Expected<Value> make_example(const ValueSpec& spec, std::int64_t batch, std::uint64_t seed);
 
-/// JSON and back; foreign JSON is checked (depth, counts, known kinds). Format:
+/// Converts a spec to JSON and back. Foreign JSON is checked (depth, counts, known kinds). Format:
 /// core/plan/FORMAT.md.
 nlohmann::json to_json(const ValueSpec& spec);
 Expected<ValueSpec> value_spec_from_json(const nlohmann::json& json);

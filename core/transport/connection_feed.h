@@ -31,8 +31,8 @@ class ConnectionFeed {
   /// The connections that are kept for others, of those that the process may have.
   static constexpr int kReserve = 16;
 
-  /// `listening`: at least one. Both functions are called on the feed's thread. Fails: kExhausted
-  /// (no descriptor, no thread).
+  /// Starts accepting on `listening`, at least one. Calls both functions on the feed's thread.
+  /// Fails: kExhausted (no descriptor, no thread).
   static Expected<std::unique_ptr<ConnectionFeed>> start(std::vector<FileDescriptor> listening,
                                                          Take take, Complain complain);
   /// Takes no more connections, and joins.

@@ -11,7 +11,7 @@ namespace pareto::transport {
 /// Threads: the receiving one of a link.
 class FrameArrival {
  public:
-  /// The first bytes of a frame are there; before the decoder gets them.
+  /// Notes that the first bytes of a frame are there. Call it before the decoder gets them.
   void begin();
   /// Takes the message out of the decoder, whose frame is complete.
   Received take(wire::FrameDecoder& decoder) const;

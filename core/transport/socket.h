@@ -35,7 +35,7 @@ class Waker {
 Expected<short> wait_until_ready(int descriptor, short events, const Waker* waker,
                                  Deadline deadline);
 
-/// Bound, listening, non-blocking. Fails: kPermission (port in use or not allowed),
+/// Opens a socket that listens and does not block. Fails: kPermission (port in use or not allowed),
 /// kInvalidArgument (no such host, or not this machine's), kExhausted.
 Expected<FileDescriptor> open_listener(const HostPort& address);
 /// Opens the same at every address that the name has, on one port. An unspecified IPv4 host takes
@@ -47,9 +47,10 @@ Expected<std::vector<FileDescriptor>> open_listeners(const HostPort& address);
 /// memory left).
 Expected<FileDescriptor> accept_connection(const FileDescriptor& listening, const Waker& waker,
                                            Deadline deadline);
-/// Connected, non-blocking; a name's addresses are tried as connection_race.h says. Looking up a
-/// name takes as long as the resolver does, whatever the deadline. Fails: kUnavailable (also where
-/// no such host is known), kTimeout, kInvalidArgument (port 0), kExhausted.
+/// Opens a connected socket that does not block. A name's addresses are tried as connection_race.h
+/// says. Looking up a name takes as long as the resolver does, whatever the deadline. Fails:
+/// kUnavailable (also where no such host is known), kTimeout, kInvalidArgument (port 0),
+/// kExhausted.
 Expected<FileDescriptor> open_connection(const HostPort& address, Deadline deadline);
 
 /// Returns the address itself if its host has one address or is unknown. Else returns the host's

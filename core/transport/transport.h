@@ -136,7 +136,8 @@ class Transport {
   /// Returns "tcp", "grpc", "shm", "inproc": the name in plans and on command lines.
   virtual std::string_view name() const = 0;
   virtual Reach reach() const = 0;
-  /// address: "HOST:PORT"; port 0 picks a free one. (Reach below kNetwork: any name; "" picks one.)
+  /// Listens at `address`, "HOST:PORT"; port 0 picks a free one. (Reach below kNetwork: any name;
+  /// "" picks one.)
   /// Fails: kPermission (port in use or not allowed), kInvalidArgument (no address), kUnavailable
   /// (not this machine's, or not yet).
   virtual Expected<std::unique_ptr<Listener>> listen(const std::string& address,

@@ -40,7 +40,7 @@ class IdleSchedule {
 
   IdleSchedule(Nanoseconds interval, TimePoint now) : interval_(interval), used_(now), sent_(now) {}
 
-  /// A request, or an answer, went out.
+  /// Notes that a request, or an answer, went out.
   void used(TimePoint now) { used_ = sent_ = now; }
   void padded(TimePoint now) { sent_ = now; }
   /// Returns the time of the next padding. No value means not before the link is used again.

@@ -77,7 +77,7 @@ class EncodedFrame {
   /// none. The first call reads every tensor once, which may be done while the pieces are on their
   /// way already.
   std::span<const std::byte> trailer();
-  /// Trailer included.
+  /// Returns the size of the frame, trailer included.
   std::uint64_t size_bytes() const { return size_bytes_; }
   /// Returns the time that the codec took; 0 without one.
   Nanoseconds encoding() const { return encoding_; }
@@ -105,7 +105,8 @@ class FrameEncoder {
   /// Fails: kExhausted (over a limit, which is named), kInvalidArgument (a kind that does not
   /// exist).
   Expected<EncodedFrame> encode(const Message& message);
-  /// A frame that was sent: lets go of its tensors, and makes the next one in its memory.
+  /// Takes back a frame that was sent. Lets go of its tensors, and makes the next frame in its
+  /// memory.
   void reuse(EncodedFrame frame);
   /// Encodes frames without a checksum of their payload from now on.
   void leave_out_checksum() { options_.payload_checksum = false; }
@@ -148,7 +149,8 @@ class FrameDecoder {
   /// them empty). Returns how many. 0 only when complete(). The pieces never reach past the end of
   /// the frame.
   std::size_t next(std::span<std::span<std::byte>> out);
-  /// The first `bytes` bytes of what next() gave were filled. Fails: kCorrupt, kExhausted.
+  /// Notes that the first `bytes` bytes of what next() gave were filled. Fails: kCorrupt,
+  /// kExhausted.
   Expected<> advance(std::size_t bytes);
   /// Copies from a buffer instead; returns how many bytes belonged to this frame (fewer only when
   /// it is then complete).

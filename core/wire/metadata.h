@@ -22,7 +22,7 @@ constexpr std::uint64_t aligned(std::uint64_t offset) {
   return (offset + Tensor::kAlignment - 1) / Tensor::kAlignment * Tensor::kAlignment;
 }
 
-/// One more value of a tree, at that depth. Fails: kExhausted.
+/// Counts one more value of a tree, at that depth. Fails: kExhausted.
 inline Expected<> count_value(const FrameLimits& limits, std::uint32_t depth,
                               std::uint32_t& values) {
   if (depth > limits.max_depth) {

@@ -22,7 +22,8 @@ namespace pareto::wire {
 /// costs some 50 µs, and has to be worth it.
 inline constexpr Nanoseconds kWorthAPart = std::chrono::microseconds(200);
 
-/// position: in the Tuple that the request's kValues will carry.
+/// Returns a part of a request. `position` is that in the Tuple that the request's kValues will
+/// carry.
 Message part_message(std::uint64_t pipeline, std::uint64_t request, std::uint32_t sequence,
                      std::size_t position, Value value);
 

@@ -53,9 +53,9 @@ std::string address_from_here(const std::string& address);
 /// Threads: calls are answered on gRPC's own threads; start and stop from the owner.
 class ControlServer {
  public:
-  /// address: "HOST:PORT", port 0 picks one; "unix:/FILE". Fails: kPermission naming the address
-  /// and why (in use, not allowed), kInvalidArgument (no address), kUnavailable (not this
-  /// machine's, or not yet).
+  /// Starts serving at `address`: "HOST:PORT", where port 0 picks one, or "unix:/FILE". Fails:
+  /// kPermission, with the address and the reason (in use, not allowed), kInvalidArgument (no
+  /// address), kUnavailable (not this machine's, or not yet).
   static Expected<std::unique_ptr<ControlServer>> start(const std::string& address,
                                                         ControlParts parts);
   /// Stops at once, like stop().
@@ -67,7 +67,7 @@ class ControlServer {
   const std::string& address() const;
   /// Calls itself over a connection of its own. Fails: kUnavailable, if no answer comes in time.
   Expected<> check_answers(Nanoseconds patience) const;
-  /// Health checks answer "not serving" from now on; calls are still answered.
+  /// Lets health checks answer "not serving" from now on. Calls are still answered.
   void announce_stop();
   /// Takes no more calls, and ends the sessions of coordinators; calls under way are cancelled at
   /// the deadline. Returns when all have ended: loading a shard cannot be interrupted.

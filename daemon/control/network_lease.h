@@ -77,8 +77,8 @@ class NetworkLease {
   /// Takes back what was done, and grants no lease any more: kClosed. What cannot be taken back is
   /// told in the log.
   void close();
-  /// One that ran out is none to end. Fails where the network is not as before, with the remedy; it
-  /// is no lease any more all the same.
+  /// Ends a lease; one that ran out need not be ended. Fails if the network is not as before, with
+  /// the remedy. Even then the lease has ended.
   Expected<> end(std::uint64_t number);
 
  private:

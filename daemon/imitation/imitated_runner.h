@@ -62,7 +62,8 @@ class ImitatedDevice {
 /// the shard does.
 class ImitatedRunner final : public runtime::ShardRunner {
  public:
-  /// `real` has loaded `shard` with `options`. Fails: as ImitatedDevice::pace_of does.
+  /// Makes a runner that imitates the device. `real` has loaded `shard` with `options`. Fails: as
+  /// ImitatedDevice::pace_of does.
   static Expected<std::unique_ptr<ShardRunner>> make(std::shared_ptr<ImitatedDevice> device,
                                                      std::unique_ptr<ShardRunner> real,
                                                      const plan::Shard& shard,

@@ -10,9 +10,9 @@
 
 namespace pareto::daemon {
 
-/// Read as it is called; takes as long as the sensors do. `sysfs`: where the kernel shows its
-/// devices. What is not there, cannot be read, or is no number is left out, a family without
-/// samples too. At most 64 samples a family. Threads: any.
+/// Reads the sensors, for as long as they take. `sysfs` is where the kernel shows its devices.
+/// Figures that are missing, cannot be read or are no numbers are left out, and so is a family
+/// without samples. At most 64 samples a family. Threads: any.
 metrics::Families machine_sensors(const std::filesystem::path& sysfs = "/sys");
 
 /// Returns what sets the clocks of the cores: "performance", "ondemand", each once, in the order of

@@ -10,7 +10,7 @@
 
 namespace pareto::daemon {
 
-/// Read as it is called; takes as long as the sensors do. Threads: any.
+/// Reads the sensors, for as long as they take. Threads: any.
 control::MachineState machine_state(const std::filesystem::path& sysfs = "/sys");
 
 }  // namespace pareto::daemon

@@ -65,11 +65,12 @@ class LoadedShard {
   Expected<std::vector<Value>> example_outputs();
 
   const std::string& handle() const { return handle_; }
-  /// The shard without its archive.
+  /// Returns the shard without its archive.
   const plan::Shard& shard() const { return shard_; }
   const runtime::RunnerOptions& options() const { return options_; }
   const runtime::LoadReport& report() const { return runner_->report(); }
-  /// Memory of this process that it takes, all of its weights included that it shares with others.
+  /// Returns the memory of this process that it takes, including weights that it shares with
+  /// others.
   std::uint64_t memory_bytes() const { return memory_.bytes; }
   /// Bytes of the tensors that one request of the loaded batch sends on.
   std::uint64_t output_bytes() const;

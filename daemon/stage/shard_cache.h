@@ -59,8 +59,8 @@ class ShardCache {
   Expected<std::shared_ptr<LoadedShard>> find(const std::string& handle) const;
   std::vector<Entry> entries() const;
 
-  /// Memory of this process that all shards take, in bytes, with those that are unloaded but still
-  /// run. Packed weights count once.
+  /// Returns the memory of this process that all shards take, in bytes. Shards that are unloaded
+  /// but still run count. Packed weights count once.
   std::uint64_t memory_bytes() const { return memory_bytes(memory_()); }
   std::uint64_t memory_limit_bytes() const { return *limit_; }
   /// Limits the shards that are loaded from now on.

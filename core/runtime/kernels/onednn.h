@@ -17,7 +17,7 @@ inline memory::data_type data_type(at::ScalarType type) {
   return type == at::kBFloat16 ? memory::data_type::bf16 : memory::data_type::f32;
 }
 
-/// [batch, channels, height, width] with the channels innermost.
+/// Returns the layout of [batch, channels, height, width] with the channels innermost.
 inline memory::desc picture(at::IntArrayRef sizes, at::ScalarType type) {
   return {memory::dims(sizes.begin(), sizes.end()), data_type(type), memory::format_tag::nhwc};
 }

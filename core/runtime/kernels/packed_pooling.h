@@ -27,7 +27,7 @@ class PackedPooling final : public torch::CustomClassHolder {
   explicit PackedPooling(PoolingSpec spec);
   ~PackedPooling() override;
 
-  /// input: [batch, channels, height, width], float32 or bfloat16.
+  /// Pools `input`: [batch, channels, height, width], float32 or bfloat16.
   at::Tensor run(const at::Tensor& input);
 
  private:

@@ -22,7 +22,7 @@ struct BFloat16 {
   std::uint16_t bits;
 };
 
-/// kernels: [out][in][3][3] -> [kPoints][in][out].
+/// Transforms `kernels`: [out][in][3][3] -> [kPoints][in][out].
 std::vector<float> transform_weights(const float* kernels, std::size_t out, std::size_t in);
 
 /// One tile into the products' space. pixels: the tile's pixels row by row, `channels` numbers

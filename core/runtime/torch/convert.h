@@ -15,8 +15,9 @@ namespace pareto::runtime {
 std::optional<DType> from_scalar_type(c10::ScalarType type);
 c10::ScalarType to_scalar_type(DType dtype);
 
-/// Row-major. Shares the bytes where the tensor is so, dense and in main memory. Fails with
-/// kInvalidArgument for sparse, quantised and meta tensors.
+/// Returns a row-major tensor. It shares the bytes of `tensor` if that is row-major, dense and in
+/// main memory.
+/// Fails: kInvalidArgument (sparse, quantised and meta tensors).
 Expected<Tensor> from_torch(const at::Tensor& tensor);
 /// Shares the bytes, which stay alive with the result. They are immutable: what writes in place
 /// must clone first.
@@ -26,8 +27,8 @@ at::Tensor to_torch(const Tensor& tensor);
 /// with kInvalidArgument, naming what was met, for all else (devices, objects, futures …). A tensor
 /// keeps its MemoryLayout, any other order becomes row-major.
 Expected<Value> from_ivalue(const c10::IValue& value);
-/// `type` is what the graph expects there: it alone knows the element type of an empty list. Throws
-/// c10::Error where the value does not fit it.
+/// Converts a value. `type` is what the graph expects there: only it knows the element type of an
+/// empty list. Throws c10::Error if the value does not fit it.
 c10::IValue to_ivalue(const Value& value, const c10::TypePtr& type);
 
 }  // namespace pareto::runtime

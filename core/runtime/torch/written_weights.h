@@ -11,7 +11,7 @@
 
 namespace pareto::runtime {
 
-/// The nodes of a block and of all blocks inside, each before those inside it.
+/// Visits the nodes of a block and of all blocks inside, each before those inside it.
 void for_each_node(torch::jit::Block* block, const std::function<void(torch::jit::Node*)>& visit);
 
 /// Returns whether an operator of the block, or of a block inside, is known to write to something.

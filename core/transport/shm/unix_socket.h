@@ -9,11 +9,12 @@
 
 namespace pareto::transport::shm {
 
-/// Bound, listening, non-blocking. "" and "auto" pick a name nobody can guess, which `name`
-/// becomes. Fails: kPermission (in use), kInvalidArgument (too long), kExhausted.
+/// Opens a socket that listens and does not block. "" and "auto" pick a name nobody can guess,
+/// which `name` becomes. Fails: kPermission (in use), kInvalidArgument (too long), kExhausted.
 Expected<FileDescriptor> listen_unix(std::string& name);
-/// Connected, non-blocking; the listener may not have accepted it yet. Fails: kUnavailable (nobody
-/// listens), kPermission (somebody else's process does), kInvalidArgument, kTimeout.
+/// Opens a connected socket that does not block. The listener may not have accepted it yet. Fails:
+/// kUnavailable (nobody listens), kPermission (somebody else's process does), kInvalidArgument,
+/// kTimeout.
 Expected<FileDescriptor> connect_unix(const std::string& name, Deadline deadline);
 /// Returns whether the other end's process is ours: of the same user, or of root.
 bool is_ours(const FileDescriptor& socket);

@@ -40,7 +40,7 @@ class TcpLink final : public Link {
 
  private:
   Expected<> write(wire::EncodedFrame& frame, Deadline deadline);
-  /// Everything in unsent_. `started`: a part of the frame went out before.
+  /// Writes everything in unsent_. `started` means that a part of the frame went out before.
   Expected<> write_all(bool started, Deadline deadline);
   Expected<> read_some(Deadline deadline);
   Expected<> end_of_stream();

@@ -30,7 +30,8 @@ void widen(Range& range, bool first, const std::byte* from, std::size_t count);
 /// number is met exactly. None where the range, or a step at its ends, is not finite. A step is
 /// never smaller than 2^-126, the smallest normal number.
 std::optional<Steps> steps_over(const Range& range);
-/// `count` floats to as many bytes: off by half a step at most, and by the rounding of float32.
+/// Converts `count` floats to as many bytes. They are off by half a step at most, and by the
+/// rounding of float32.
 void quantise(const Steps& steps, const std::byte* from, std::size_t count, std::byte* to);
 void dequantise(const Steps& steps, const std::byte* from, std::size_t count, std::byte* to);
 
@@ -54,7 +55,7 @@ struct ChannelSteps {
   Steps of(std::size_t channel) const { return {scale[channel], zero_point[channel]}; }
 };
 
-/// `rows` rows of floats at `from`; what has seen none yet holds no range.
+/// Widens the ranges by `rows` rows of floats at `from`. Ranges that have seen none yet are empty.
 void widen_rows(ChannelRanges& ranges, const std::byte* from, std::size_t rows);
 void quantise_rows(const ChannelSteps& steps, const std::byte* from, std::size_t rows,
                    std::byte* to);

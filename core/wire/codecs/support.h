@@ -34,7 +34,7 @@ inline Expected<> check_encoded(const Codec& codec, std::span<const std::byte> e
   return {};
 }
 
-/// Memory for an encoding. Fails: kExhausted.
+/// Allocates memory for an encoding. Fails: kExhausted.
 inline Expected<Tensor> allocate_bytes(std::size_t bytes) {
   return Tensor::allocate(DType::kUInt8, {static_cast<std::int64_t>(bytes)});
 }

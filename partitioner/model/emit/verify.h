@@ -32,8 +32,8 @@ struct VerifyRow {
   std::string failure;  ///< it could not be run, or its error is infinite or too large, and why
 };
 
-/// on_row is called after each row, in order: progress. Fails only where the whole model itself
-/// cannot be run.
+/// Compares split points with the whole model. Calls on_row after each row, in order. Fails only if
+/// the whole model itself cannot be run.
 Expected<std::vector<VerifyRow>> verify(const Model& model, const VerifyOptions& options,
                                         const std::function<void(const VerifyRow&)>& on_row);
 

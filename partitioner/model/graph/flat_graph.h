@@ -41,7 +41,7 @@ class GraphCut {
   GraphCut();
   /// Adds a new input in place of an old value, with its type and name.
   torch::jit::Value* add_input(torch::jit::Value* old);
-  /// Any value of the new graph in place of an old one.
+  /// Puts any value of the new graph in place of an old one.
   void stand_in(torch::jit::Value* old, torch::jit::Value* fresh);
   /// Copies a node with its blocks; constants it reads are copied along. Throws c10::Error where it
   /// reads a value that has neither been added nor copied.

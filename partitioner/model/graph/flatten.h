@@ -65,8 +65,8 @@ void simplify(std::shared_ptr<torch::jit::Graph>& graph);
 void remove_writes(std::shared_ptr<torch::jit::Graph>& graph,
                    const std::unordered_set<const torch::jit::Node*>& writes);
 
-/// Large tensor constants become weights, named "constants.0" … after those that are there, so that
-/// they travel once and by digest.
+/// Turns large tensor constants into weights, named "constants.0" … after those that are there.
+/// They then travel once, and by digest.
 void lift_constants(torch::jit::Graph& graph, std::vector<FlatWeight>& weights);
 
 /// Drops weights that nothing reads any more; they are the last inputs, in order.

@@ -25,8 +25,8 @@ class GraphRunner {
   GraphRunner(const GraphRunner&) = delete;
   GraphRunner& operator=(const GraphRunner&) = delete;
 
-  /// inputs: one a graph input. Returns the graph's outputs. Values are dropped after their last
-  /// use.
+  /// Runs the graph on `inputs`, one for each graph input, and returns its outputs. Values are
+  /// dropped after their last use.
   std::vector<c10::IValue> run(std::vector<c10::IValue> inputs, const Observer& observer);
 
  private:

@@ -38,7 +38,7 @@ class Model {
   const std::string& name() const;
   const Graph& graph() const;
   const std::vector<SplitPoint>& split_points() const;
-  /// sha256 over graph and weights: the identity results are stored under.
+  /// Returns the SHA-256 over graph and weights, the identity under which results are stored.
   const Digest& digest() const;
   /// Returns the inputs that it was examined with.
   const std::vector<InputShape>& inputs() const;

@@ -14,9 +14,9 @@ namespace pareto::model {
 
 struct Flat;
 
-/// state_dict entries in file order. The pickle inside is foreign data: a whitelist of opcodes and
-/// of the few globals a state_dict needs, every size checked against the file. Fails: kNotFound,
-/// kCorrupt.
+/// Reads the entries of a state_dict, in file order. The pickle inside is foreign data. Only listed
+/// opcodes and the few globals of a state_dict are allowed, and every size is checked against the
+/// file. Fails: kNotFound, kCorrupt.
 Expected<std::vector<std::pair<std::string, Tensor>>> read_checkpoint(
     const std::filesystem::path& path);
 

@@ -50,7 +50,7 @@ class Network {
   Network(std::string name, std::uint64_t seed);
 
   Value input() const { return input_; }
-  /// `path`: the module's, relative to the model: "features.0.0".
+  /// Adds a convolution. `path` is the module's, relative to the model: "features.0.0".
   Value conv(Value x, const std::string& path, const ConvSpec& spec);
   Value batch_norm(Value x, const std::string& path, std::int64_t channels, double eps = 1e-5);
   Value linear(Value x, const std::string& path, std::int64_t in, std::int64_t out);
@@ -83,8 +83,8 @@ class Network {
   std::uint64_t seed_;
 };
 
-/// Convolution, batch norm, and what torchvision calls Conv2dNormActivation or BasicConv2d without
-/// its activation.
+/// Adds a convolution and a batch norm: what torchvision calls Conv2dNormActivation or BasicConv2d
+/// without its activation.
 Network::Value conv_norm(Network& net, Network::Value x, const std::string& conv_path,
                          const std::string& norm_path, const ConvSpec& spec, double eps = 1e-5);
 

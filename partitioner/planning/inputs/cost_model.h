@@ -57,8 +57,8 @@ std::vector<SharedWeight> shared_weights_to_load(const model::Model& model,
 /// Returns DeviceCosts::crossing_bytes, computed as a daemon does (kBoundaryCopies).
 std::vector<std::int64_t> crossing_bytes(const CostInputs& inputs);
 
-/// DeviceCosts::early by the device's profile. `before`: by position, the operators that run before
-/// it. Fails: as device_costs and ValueSpec::size_bytes.
+/// Returns DeviceCosts::early by the device's profile. `before` has, for each position, the
+/// operators that run before it. Fails: as device_costs and ValueSpec::size_bytes.
 Expected<std::vector<std::vector<EarlyValue>>> early_values(
     const model::Graph& graph, const plan::DeviceProfile& profile,
     const std::vector<plan::OperatorRanges>& before, std::int64_t batch);
@@ -81,15 +81,15 @@ std::vector<LinkPoint> link_points(const transport::ProbeResult& probed);
 /// the link.
 LinkPoint link_point(const transport::ProbePoint& probed);
 
-/// The stages of a placement as those of a plan; all else of the plan is the caller's.
+/// Sets the stages of a plan to those of a placement; all else of the plan is the caller's.
 void place(const model::Model& model, const SplitChoice& splits,
            const std::vector<DeviceFacts>& devices, const Placement& placement, plan::Plan& plan);
 /// Returns the device that runs a stage of a placement, as cost inputs number them; no value means
 /// the coordinator.
 int device_at(std::optional<std::size_t> stage, const Placement& placement,
               const CostInputs& inputs);
-/// The transports and codecs of a placement's links as those of a plan that has its stages.
-/// `inputs`: of make_cost_inputs.
+/// Sets the transports and codecs of a plan to those of a placement's links; the plan has its
+/// stages. `inputs` come from make_cost_inputs.
 void choose_links(const CostInputs& inputs, const Placement& placement, plan::Plan& plan);
 /// Returns where that device stands among them. Fails: kNotFound.
 Expected<int> place_of_device(const std::string& name, const std::vector<DeviceFacts>& devices);

@@ -71,7 +71,8 @@ struct CutChoice {
   std::optional<GraphIdeals> ideals;  ///< no value means the model's order
   std::string why_in_order;           ///< why kAuto came to the model's order; empty: it did not
 };
-/// `most`: ideals that are not too many. Fails: kExhausted (kIdeals, and there are too many).
+/// Chooses the space. Up to `most` ideals are not too many. Fails: kExhausted (kIdeals, and there
+/// are too many).
 Expected<CutChoice> choose_cuts(const model::Model& model, std::int64_t batch, Cuts cuts,
                                 std::size_t most = 100'000);
 

@@ -29,7 +29,7 @@ Expected<CostInputs> make_ideal_cost_inputs(const model::Model& model, const Gra
                                             const std::vector<ProbedTransport>& transports,
                                             const ProbedCodecs& codecs = {});
 
-/// The stages of a placement among the ideals as those of a plan; all else of the plan is the
+/// Sets the stages of a plan to those of a placement among the ideals; all else of the plan is the
 /// caller's.
 void place_ideals(const model::Model& model, const GraphIdeals& ideals,
                   const std::vector<DeviceFacts>& devices, const Placement& placement,

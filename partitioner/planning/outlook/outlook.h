@@ -67,7 +67,8 @@ struct OutlookWish {
   bool replicas = true;  ///< whether devices may take turns with the whole model
 };
 
-/// `inputs`: of the space. Fails: as the search does.
+/// Searches the front and makes plans of it. `inputs` are those of the space. Fails: as the search
+/// does.
 Expected<Outlook> look_ahead(const CutSpace& space, const CostInputs& inputs,
                              const OutlookWish& wish, std::string condition);
 

@@ -59,7 +59,7 @@ class LabelBounds {
   std::vector<std::pair<std::size_t, std::unique_ptr<LatencyToGo>>> sums_;
 };
 
-/// Rounded down by more than doubles may be off.
+/// Returns the sum, rounded down by more than doubles may be off.
 std::int64_t rounded_down(double sum);
 
 template <typename ToGo>

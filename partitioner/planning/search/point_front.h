@@ -40,7 +40,7 @@ class PointFront {
   /// Adds the points of a placement, if they are good for something: then its witness is kept.
   /// Points that they beat go.
   bool add(const Criteria& criteria, std::size_t witness);
-  /// `also`: values of the plan.
+  /// Adds a point. `also` are the plan's values of the other objectives.
   bool add(OperatingPoint point, const Values& also, std::size_t witness);
 
   /// Returns the entries by ascending latency, then descending throughput.

@@ -66,7 +66,7 @@ class Engine {
   }
   std::span<const std::int64_t> row_of(const Pipeline& pipeline, std::uint32_t request) const;
 
-  /// The thread takes messages and hands them on, as long as neither has to wait.
+  /// Lets the thread take messages and hand them on, as long as neither has to wait.
   void advance(std::uint32_t thread);
   bool may_begin(const Thread& thread, const Pipeline& pipeline) const;
   /// Begins a message. False: it works on the message until an event.
@@ -79,14 +79,14 @@ class Engine {
   void send_on(std::uint32_t receiver);
   /// Returns when a message has its turn over one of World::passes.
   std::int64_t pass(std::uint32_t index, std::uint32_t receiver, Underway& message);
-  /// `turn`: on the last one.
+  /// Delivers a message. `turn` is that on its last carrier.
   void deliver(std::uint32_t receiver, const Underway& message, std::int64_t turn);
   /// Occupies a core of the device for so long: when it will be done.
   std::int64_t occupy(Device& device, std::int64_t time);
   /// Uses the same of a device with a quota, from `begin` on.
   static std::int64_t use_quota(Quota& quota, std::int64_t begin, std::int64_t time);
 
-  /// A message is there for a thread.
+  /// Notes that a message is there for a thread.
   void arrive(std::uint32_t thread);
   void complete(Pipeline& pipeline, std::uint32_t number);
 
@@ -94,14 +94,14 @@ class Engine {
   void start_arrivals(Pipeline& pipeline);
   void come(std::uint32_t source);
   void schedule_next(std::uint32_t source, Pipeline& pipeline);
-  /// Room for one more in flight, and what it draws for all its parts.
+  /// Makes room for one more request in flight, with its draws for all its parts.
   void note_request(Pipeline& pipeline, std::uint32_t number);
 
   void begin_measuring();
   /// Requests that were completed since.
   std::int64_t measured_requests() const;
-  /// Work that was counted when it began, but lies in the future: taken away (sign -1), or all that
-  /// is counted (sign 1).
+  /// Corrects for work that was counted when it began, but lies in the future: it is subtracted
+  /// (sign -1), or added (sign 1).
   void count_future_work(int sign);
 
   const Scenario& scenario_;

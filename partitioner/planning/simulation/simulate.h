@@ -112,9 +112,10 @@ struct Outcome {
 /// Told now and then how much is done, 0 … 1; false stops it.
 using OnProgress = std::function<bool(double share)>;
 
-/// Memory: 32 bytes a thread (3 a stage), 16 a request in flight and 16 an event. Threads: any; one
-/// call uses one. Fails: as check(); kExhausted (a closed end: over 2^31 requests of one pipeline
-/// in flight); kInvalidArgument (it ended, and no request was completed after the warm-up).
+/// Simulates the scenario. Memory: 32 bytes a thread (3 a stage), 16 a request in flight and 16 an
+/// event. Threads: any; one call uses one. Fails: as check(); kExhausted (a closed end: over 2^31
+/// requests of one pipeline in flight); kInvalidArgument (it ended, and no request was completed
+/// after the warm-up).
 Expected<Outcome> simulate(const Scenario& scenario, const OnProgress& on_progress = {});
 
 }  // namespace pareto::simulation
