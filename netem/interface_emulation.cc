@@ -33,7 +33,8 @@ Expected<unsigned> index_of(const std::string& interface) {
   return fail(ErrorCode::kNotFound, "no interface \"{}\" (ip link shows what there is)", interface);
 }
 
-/// Whether the filters of an interface's ingress are those that lead to the device, or none yet.
+/// Returns whether the filters of an interface's ingress are those that lead to the device, or none
+/// yet.
 bool leads_to(const std::string& filters, const std::string& ifb) {
   return filters.find_first_not_of(" \n") == std::string::npos ||
          filters.find("to device " + ifb + ")") != std::string::npos;

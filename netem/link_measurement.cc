@@ -131,7 +131,7 @@ class Endpoint {
 class Seen {
  public:
   explicit Seen(int probes) : seen_(static_cast<std::size_t>(probes)) {}
-  /// Whether it is a probe's number, and comes the first time.
+  /// Returns whether it is a probe's number, and comes the first time.
   bool is_new(std::int64_t number) {
     if (number < 0 || number >= std::ssize(seen_)) return false;
     return std::exchange(seen_[static_cast<std::size_t>(number)], 1) == 0;

@@ -134,7 +134,7 @@ class Direction {
   Expected<> apply(const plan::LinkDirection& direction) const {
     return with_remedy(where_.run([&] { return control_traffic(device_, direction); }));
   }
-  /// Whether segments fare each by itself.
+  /// Sets whether segments fare each by itself.
   Expected<> send_alone(bool alone) {
     if (alone == alone_) return {};
     alone_ = alone;

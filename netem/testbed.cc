@@ -19,7 +19,7 @@ constexpr std::uint64_t kLeastMemory = 256 << 20;
 constexpr int kMaxThreads = 64;
 constexpr std::size_t kMaxName = 32;
 
-/// Whether a name is plain: it names folders and control groups.
+/// Returns whether a name is plain: it names folders and control groups.
 bool is_plain_name(const std::string& name) {
   constexpr std::string_view kAllowed =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";

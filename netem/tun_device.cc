@@ -47,7 +47,7 @@ Expected<std::string> attach(const FileDescriptor& file) {
   return std::string(request.ifr_name);
 }
 
-/// Whether many TCP segments may be read at once.
+/// Sets whether many TCP segments may be read at once.
 Expected<> set_whole(const FileDescriptor& file, bool whole) {
   const unsigned int offload = whole ? TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6 : TUN_F_CSUM;
   if (::ioctl(file.get(), TUNSETOFFLOAD, offload) != 0) return no_device(errno);

@@ -110,7 +110,7 @@ class Pump {
     next_.reset();
   }
 
-  /// Whether nothing is left.
+  /// Takes packets that are there. Returns whether none is left.
   bool take() {
     const TimePoint time = now();
     // Some time since the last look: half of it is right on average.

@@ -37,7 +37,7 @@ void round_figures(Json& json) {
   }
 }
 
-/// Whether every part of every request is there: as many of each as there are latencies.
+/// Returns whether every part of every request is there: as many of each as there are latencies.
 bool is_whole(const results::TrialRound& round, std::size_t stages) {
   const std::size_t requests = round.latency_ms.size();
   return round.sink_receive_ms.size() == requests && round.stages.size() == stages &&

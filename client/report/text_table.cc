@@ -67,7 +67,7 @@ void TextTable::remove_if_repeated(std::size_t column, std::size_t other) {
   for (Row& row : rows_) row.cells.erase(row.cells.begin() + at);
 }
 
-/// Whether it has in every row what another column has.
+/// Returns whether it has in every row what another column has.
 bool TextTable::repeats(std::size_t column) const {
   const auto& other = columns_[column].may_repeat;
   return other && std::ranges::all_of(rows_, [&](const Row& row) {
@@ -75,7 +75,7 @@ bool TextTable::repeats(std::size_t column) const {
          });
 }
 
-/// Whether it has the same in every row, of two at least.
+/// Returns whether it has the same in every row, of two at least.
 bool TextTable::is_alike(std::size_t column) const {
   return columns_[column].may_be_alike && rows_.size() > 1 &&
          std::ranges::all_of(rows_, [&](const Row& row) {

@@ -35,7 +35,7 @@ Expected<Nanoseconds> dial_from_here(transport::Transport& transport, const std:
   return result.round_trip;
 }
 
-/// Whether two places are apart, if both are known.
+/// Returns whether two places are apart, if both are known.
 bool are_apart(const transport::Place& one, const transport::Place& other) {
   const bool kernels = !one.boot.empty() && !other.boot.empty() && one.boot != other.boot;
   const bool networks = one.network != 0 && other.network != 0 && one.network != other.network;

@@ -212,7 +212,8 @@ Verdict memory(const DeviceHealth& device) {
   return warn(found, "end what else runs there");
 }
 
-/// Whether the file system has less room than the store's limit allows, and little of that is left.
+/// Returns whether the file system has less room than the store's limit allows, and little of that
+/// is left.
 bool is_disk_nearly_full(const cluster::DeviceInfo& info) {
   constexpr double kLittle = 0.1;
   if (info.store_free_bytes == 0) return false;  // not known
@@ -330,8 +331,8 @@ Verdict reached(const WayFacts& way) {
   return failed(way.problem, remedy_of(way));
 }
 
-/// Whether two devices on one machine are one daemon. A daemon has a single address in shared
-/// memory, which nobody else has, under whatever name it is reached.
+/// Returns whether two devices on one machine are one daemon. A daemon has a single address in
+/// shared memory, which nobody else has, under whatever name it is reached.
 bool are_one_daemon(const DeviceHealth& one, const DeviceHealth& other) {
   const auto& data = one.info.data;
   const auto& others = other.info.data;

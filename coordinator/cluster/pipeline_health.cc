@@ -97,8 +97,8 @@ std::optional<LostStage> look_at(const Deployment& deployment, std::size_t stage
   return std::nullopt;
 }
 
-/// Whether the loss follows from a neighbour: a link that its other end closed, or that broke under
-/// it, is the consequence of something else.
+/// Returns whether the loss follows from a neighbour: a link that its other end closed, or that
+/// broke under it, is the consequence of something else.
 bool follows_from_neighbour(const LostStage& lost) {
   const std::string& why = lost.why.message;
   return why.find("closed the link") != std::string::npos ||

@@ -88,7 +88,7 @@ Expected<RunningTestbed> read_running(const fs::path& file) {
   }
 }
 
-/// Whether a name that somebody typed stays within the registry.
+/// Returns whether a name that somebody typed stays within the registry.
 bool is_one_folder(const std::string& name) {
   return !name.empty() && name.front() != '.' && name.find('/') == std::string::npos;
 }

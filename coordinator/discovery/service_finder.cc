@@ -11,7 +11,8 @@
 namespace pareto::discovery {
 namespace {
 
-/// Whether an address only means something together with an interface of the host that is asked.
+/// Returns whether an address only means something together with an interface of the host that is
+/// asked.
 bool is_link_local(std::string_view address) { return address.starts_with("fe80:"); }
 
 bool is_ipv4(std::string_view address) { return address.find(':') == std::string_view::npos; }

@@ -22,8 +22,8 @@ constexpr std::size_t kMostAnswerBytes = 65535;
 // More would make somebody wait who finds none of them well.
 constexpr std::size_t kMostTargets = 16;
 
-/// Whether a label has only the letters of host names, so that what DNS says cannot be taken for an
-/// address of another kind.
+/// Returns whether a label has only the letters of host names, so that what DNS says cannot be
+/// taken for an address of another kind.
 bool is_host_label(std::string_view label) {
   return std::ranges::all_of(label, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||

@@ -241,8 +241,8 @@ class LastingStream {
     backlog_.put_back(std::move(again));
   }
 
-  /// Whether a pipeline is open again before the deadline and before somebody wants to stop.
-  /// `loss`: why not, then.
+  /// Returns whether a pipeline is open again before the deadline and before somebody wants to
+  /// stop. `loss`: why not, then.
   bool reopen(Error& loss, TimePoint deadline) {
     Nanoseconds pause = options_.first_pause;
     std::optional<Error> last;

@@ -112,7 +112,7 @@ Expected<std::vector<Value>> bodies_of(const Expected<Value>& body,
   return split_batch(*body, sizes);
 }
 
-/// Whether a link did not begin to send a message, so that others may follow.
+/// Returns whether a link did not begin to send a message, so that others may follow.
 bool is_refusal(const Error& error) {
   return error.code == ErrorCode::kExhausted || error.code == ErrorCode::kInvalidArgument;
 }

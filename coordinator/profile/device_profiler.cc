@@ -40,7 +40,7 @@ plan::DeviceProfile blank_profile(const cluster::Cluster& cluster,
   return profile;
 }
 
-/// Whether a shard was measured, or is known to be too large.
+/// Returns whether a shard was measured, or is known to be too large.
 bool was_tried(const plan::DeviceProfile& profile, const plan::OperatorRange& range) {
   return profile.find_shard(range.begin, range.end) != nullptr ||
          std::ranges::find(profile.too_large, range) != profile.too_large.end();

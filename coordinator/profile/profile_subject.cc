@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kOperatorRepeats = 5;
 constexpr int kLoneRequests = 5;
-/// How long a busy stage is watched, in the yardstick's times.
+/// Time for which a busy stage is watched, in the yardstick's times.
 constexpr int kBusyYardsticks = 6;
 /// A device with room for the whole model is watched under load, with its machine to itself, before
 /// every cut of this many.

@@ -17,7 +17,7 @@ namespace {
 using planning::Direction;
 using Compare = Ratio (*)(std::span<const RoundFigure>, std::span<const RoundFigure>);
 
-/// Whether an adaptive sweep shows another figure than the median of the rounds.
+/// Returns whether an adaptive sweep shows another figure than the median of the rounds.
 bool is_believed(double shown, double median) {
   return median > 0 && shown != results::shown_figure(median);
 }
@@ -43,7 +43,8 @@ void let_agree(FigureDiff& figure, bool believed) {
   figure.ratio.b = figure.b;
 }
 
-/// Whether the figures that runs show changed one way, and the means of their rounds the other.
+/// Returns whether the figures that runs show changed one way, and the means of their rounds the
+/// other.
 bool disagree(const FigureDiff& figure) {
   if (figure.ratio.paired || figure.a <= 0 || figure.b <= 0) return false;
   return std::log(figure.b / figure.a) * std::log(figure.ratio.value) < 0;

@@ -51,7 +51,7 @@ void say_warnings(const tls::ServerCertificate& certificate) {
   for (const std::string& warning : certificate.warnings()) spdlog::warn("metrics: {}", warning);
 }
 
-/// Whether it is renewed, which is logged. Fails: as it does.
+/// Reads a renewed certificate, and logs it. Returns whether it was renewed. Fails: as it does.
 Expected<bool> refresh(tls::ServerCertificate& certificate) {
   PARETO_ASSIGN(const bool renewed, certificate.refresh());
   if (renewed) {

@@ -22,7 +22,7 @@ bool is_time(Nanoseconds time) { return time.count() >= 0 && time <= kLongest; }
 
 constexpr auto kEnds = [](const auto& range) { return std::pair(range.begin, range.end); };
 
-/// Whether the ranges ascend by begin, then end, none twice.
+/// Returns whether the ranges ascend by begin, then end, none twice.
 template <typename Range>
 bool ascends(const std::vector<Range>& ranges) {
   return std::ranges::adjacent_find(ranges, std::ranges::greater_equal{}, kEnds) == ranges.end();

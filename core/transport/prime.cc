@@ -46,8 +46,8 @@ class Pinger {
     return transport::ping(link_, message_, deadline_);
   }
 
-  /// Whether a ping of twice the size of one that took so long ends in time; the rest of deploying
-  /// needs some too.
+  /// Returns whether a ping of twice the size of one that took so long ends in time; the rest of
+  /// deploying needs some too.
   bool has_time_after(Nanoseconds last) const { return deadline_ - now() >= 4 * last; }
 
  private:
@@ -62,10 +62,10 @@ class Growth {
  public:
   explicit Growth(Nanoseconds round_trip) : round_trip_(round_trip) {}
 
-  /// Whether only the rate limits a message. If so, twice the bytes take twice as long beyond a
-  /// round trip. While a window opens they do not: it is as large by then as the message before, so
-  /// that each takes another round trip at most. And a window is open once a message is longer on
-  /// its way than a round trip.
+  /// Returns whether only the rate limits a message. If so, twice the bytes take twice as long
+  /// beyond a round trip. While a window opens they do not: it is as large by then as the message
+  /// before, so that each takes another round trip at most. And a window is open once a message is
+  /// longer on its way than a round trip.
   bool is_held_by_rate(Nanoseconds time) {
     const Nanoseconds moving = time - round_trip_;
     const bool as_fast_as_before =

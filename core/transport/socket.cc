@@ -86,7 +86,7 @@ void set_port(addrinfo& address, std::uint16_t port) {
   }
 }
 
-/// Whether one of the sockets is bound to that address: a name may have it twice.
+/// Returns whether one of the sockets is bound to that address: a name may have it twice.
 bool is_one_of(const std::vector<FileDescriptor>& sockets, const addrinfo& address) {
   return std::ranges::any_of(sockets, [&](const FileDescriptor& socket) {
     sockaddr_storage bound{};

@@ -13,7 +13,7 @@
 namespace pareto::daemon {
 namespace {
 
-/// Whether the file of that name is the opened one: its last owner may have removed that.
+/// Returns whether the file of that name is the opened one: its last owner may have removed that.
 bool is_still_there(const std::filesystem::path& file, const FileDescriptor& opened) {
   struct stat by_name {};
   struct stat by_descriptor {};

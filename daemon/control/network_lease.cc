@@ -30,7 +30,7 @@ class KernelChange final : public InterfaceChange {
   netem::InterfaceEmulation emulation_;
 };
 
-/// Whether an interface's address is that of a socket.
+/// Returns whether an interface's address is that of a socket.
 bool same_host(const sockaddr* one, const sockaddr_storage& other) {
   if (one == nullptr || one->sa_family != other.ss_family) return false;
   if (one->sa_family == AF_INET) {
@@ -43,8 +43,8 @@ bool same_host(const sockaddr* one, const sockaddr_storage& other) {
                      sizeof(in6_addr)) == 0;
 }
 
-/// Whether what goes by `upper` goes by `interface`: they are one, or the one is made of the other
-/// (a bridge, a VLAN).
+/// Returns whether what goes by `upper` goes by `interface`: they are one, or the one is made of
+/// the other (a bridge, a VLAN).
 bool carries(const std::string& interface, const std::string& upper) {
   if (upper.empty()) return false;
   const unsigned int index = ::if_nametoindex(interface.c_str());
@@ -54,7 +54,7 @@ bool carries(const std::string& interface, const std::string& upper) {
          std::filesystem::exists("/sys/class/net/" + upper + "/lower_" + interface, none);
 }
 
-/// Whether this process may do what CAP_NET_ADMIN (12) allows.
+/// Returns whether this process may do what CAP_NET_ADMIN (12) allows.
 bool may_administer_networks() {
   constexpr std::uint64_t kNetAdmin = 1 << 12;
   constexpr std::uint64_t kLimit = 1 << 20;

@@ -42,7 +42,7 @@ Error another_listens() {
           "--listen"};
 }
 
-/// Whether a process listens there. Its backlog may be full: it listens all the same.
+/// Returns whether a process listens there. Its backlog may be full: it listens all the same.
 bool is_listened_on(const sockaddr_un& address) {
   const FileDescriptor socket = make_socket();
   return ::connect(socket.get(), generic(address), sizeof address) == 0 || errno == EAGAIN;

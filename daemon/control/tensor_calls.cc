@@ -17,7 +17,7 @@ namespace {
 
 /// The most digests in a request: several times what the largest model has.
 constexpr std::size_t kMaxDigests = 1 << 16;
-/// How a digest begins in a MissingTensorsRequest: the field's tag and length; its bytes follow.
+/// Beginning of a digest in a MissingTensorsRequest: the field's tag and length; its bytes follow.
 constexpr std::string_view kDigestRecord("\x0a\x20", 2);
 constexpr std::size_t kDigestRecordBytes = kDigestRecord.size() + 32;
 

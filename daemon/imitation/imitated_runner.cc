@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t kExampleSeed = 1;
 
-/// How often operators are timed that no run has timed before.
+/// Times that an operator is run when it is timed first.
 constexpr int kPaceRepeats = 15;
 
 /// The most shards whose pace is remembered when they are gone.

@@ -65,7 +65,8 @@ class StatementReader {
     }
     return began;
   }
-  /// Whether there is a comment that LibTorch reads as a type, so that what is code differs.
+  /// Returns whether there is a comment that LibTorch reads as a type, so that what is code
+  /// differs.
   bool has_type_comment() const { return type_comment_; }
 
  private:

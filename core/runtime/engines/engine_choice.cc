@@ -202,8 +202,8 @@ class Contest {
     for (int round = 0; close && round < rounds; ++round) time_once(plain);
   }
 
-  /// Whether only one is left, and plain's cold run took twice as long: more of its own runs would
-  /// change nothing.
+  /// Returns whether only one is left, and plain's cold run took twice as long: more of its own
+  /// runs would change nothing.
   bool is_decided() const {
     const auto left = std::count_if(candidates_.begin() + 1, candidates_.end(),
                                     [](const Candidate& c) { return c.engine != nullptr; });

@@ -26,8 +26,8 @@ bool constant(const Value* value, T& target) {
   return true;
 }
 
-/// Whether a node is of that kind. "relu_" is "relu" to us: what is written is the convolution's
-/// own result.
+/// Returns whether a node is of that kind. "relu_" is "relu" to us: what is written is the
+/// convolution's own result.
 bool is_kind(const Node* node, const char* name) {
   std::string kind = node->kind().toQualString();
   if (kind.ends_with('_')) kind.pop_back();

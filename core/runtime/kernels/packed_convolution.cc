@@ -47,7 +47,7 @@ void append(dnnl::post_ops& operations, const Activation& activation) {
   }
 }
 
-/// The same by ATen, for a sum that must broadcast.
+/// Applies the activation by ATen, for a sum that must broadcast.
 void apply(const Activation& activation, at::Tensor& tensor) {
   switch (activation.kind) {
     case Activation::Kind::kNone:

@@ -49,7 +49,7 @@ Value without_bytes(const Value& value) {
   return value;
 }
 
-/// Whether a list or dict may be added to after it was made.
+/// Returns whether a list or dict may be added to after it was made.
 bool may_be_filled(const torch::jit::Value* value) {
   if (!is_container(value)) return false;
   return std::ranges::any_of(value->uses(), [&](const torch::jit::Use& use) {
@@ -116,16 +116,16 @@ Expected<std::vector<c10::IValue>> arguments_at(const Flat& flat,
   return arguments;
 }
 
-/// Whether a node writes in place, by its name; lists, too, are added to by operators of such
-/// names. Not what draws random numbers: two that return new tensors would be taken for one.
+/// Returns whether a node writes in place, by its name; lists, too, are added to by operators of
+/// such names. Not what draws random numbers: two that return new tensors would be taken for one.
 bool writes_in_place(const Node* node) {
   const c10::FunctionSchema* schema = node->maybeSchema();
   return schema != nullptr && schema->is_mutable() && schema->name().ends_with('_') &&
          !schema->argumentIndexWithName("generator");
 }
 
-/// Whether the operator that returns a new tensor, in place of one that writes to its first input,
-/// returns one of that input's type: others promote, or have a type of their own.
+/// Returns whether the operator that returns a new tensor, in place of one that writes to its first
+/// input, returns one of that input's type: others promote, or have a type of their own.
 bool keeps_type(const Node* node, std::span<const c10::IValue> inputs) {
   const auto graph = std::make_shared<torch::jit::Graph>();
   std::vector<torch::jit::Value*> arguments;
@@ -372,8 +372,8 @@ bool is_number(const ValueSpec& spec) {
          (spec.leaf.is<std::int64_t>() || spec.leaf.is<double>() || spec.leaf.is<bool>());
 }
 
-/// Whether sizes may follow from what the data are: of results of such operators, or of what is
-/// made with numbers read off the data.
+/// Returns whether sizes may follow from what the data are: of results of such operators, or of
+/// what is made with numbers read off the data.
 bool may_depend_on_data(const Graph& graph) {
   std::vector<bool> holds_data(graph.values.size(), false);
   for (const std::int64_t input : graph.inputs) holds_data[static_cast<std::size_t>(input)] = true;

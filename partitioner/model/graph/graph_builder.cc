@@ -27,8 +27,8 @@ const torch::jit::Value* argument(const Node* node, const std::string& name) {
   return index ? node->input(static_cast<std::size_t>(*index)) : nullptr;
 }
 
-/// Whether a flag is on, or a share above 0; `unknown` if there is none, or if the graph computes
-/// it.
+/// Returns whether a flag is on, or a share above 0; `unknown` if there is none, or if the graph
+/// computes it.
 bool is_above_zero(const Node* node, std::initializer_list<const char*> names, bool unknown) {
   for (const char* name : names) {
     const torch::jit::Value* value = argument(node, name);
@@ -41,7 +41,7 @@ bool is_above_zero(const Node* node, std::initializer_list<const char*> names, b
   return unknown;
 }
 
-/// Whether it was saved in training mode, and computes otherwise for it.
+/// Returns whether it was saved in training mode, and computes otherwise for it.
 bool trains(const Node* node) {
   if (is_above_zero(node, {"dropout_p"}, false)) return true;
   if (!is_above_zero(node, {"train", "training"}, false)) return false;
@@ -51,7 +51,7 @@ bool trains(const Node* node) {
   return is_above_zero(node, {"p", "dropout"}, true);
 }
 
-/// Whether it draws random numbers.
+/// Returns whether it draws random numbers.
 bool draws(const Node* node) {
   if (node->isNondeterministic()) return true;
   const c10::FunctionSchema* schema = node->maybeSchema();

@@ -45,7 +45,7 @@ bool holds_tensors(const c10::IValue& value) {
   return found;
 }
 
-/// Whether something inside may be changed: a list of lists.
+/// Returns whether something inside may be changed: a list of lists.
 bool holds_containers(const c10::TypePtr& type) {
   return std::ranges::any_of(type->containedTypes(), [](const c10::TypePtr& part) {
     return part->kind() == c10::TypeKind::ListType || part->kind() == c10::TypeKind::DictType ||
@@ -88,7 +88,7 @@ class Lifter {
     named_[tensor.unsafeGetTensorImpl()] = {tensor, path, is_parameter, true};
   }
 
-  /// Whether an object is the module, one inside it, or one that it holds.
+  /// Returns whether an object is the module, one inside it, or one that it holds.
   bool is_of_self(const Value* object) const {
     while (object != self_ && object->node()->kind() == c10::prim::GetAttr) {
       object = object->node()->input();

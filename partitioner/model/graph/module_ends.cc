@@ -88,7 +88,7 @@ class Chooser {
     return 2 * inside > module.operators.size();
   }
 
-  /// Whether names are numbered alike: "0", "1", …, or "denselayer1", "denselayer2", ….
+  /// Returns whether names are numbered alike: "0", "1", …, or "denselayer1", "denselayer2", ….
   static bool numbered_alike(const Module& module) {
     const auto stem = [](const std::string& name) {
       const auto last = name.find_last_not_of("0123456789");
@@ -100,8 +100,8 @@ class Chooser {
     });
   }
 
-  /// Whether each child reads what the one before it made, directly or through operators that
-  /// belong to no child.
+  /// Returns whether each child reads what the one before it made, directly or through operators
+  /// that belong to no child.
   bool is_chain(const Module& module) const {
     std::vector<const Module*> owner(graph_.operators.size(), nullptr);
     for (const auto& child : module.children) {

@@ -22,7 +22,7 @@ bool is_attribute_of(const Node* node, const Value* object) {
          node->input(0) == object;
 }
 
-/// Whether an object is used for nothing but its attributes.
+/// Returns whether an object is used for nothing but its attributes.
 bool stays_here(const Value* object) {
   return std::ranges::all_of(object->uses(), [&](const torch::jit::Use& use) {
     return use.offset == 0 && is_attribute_of(use.user, object);
@@ -122,9 +122,9 @@ bool is_inside(const Node* node, const Node* holder) {
   return outer != nullptr && (outer == holder || is_inside(outer, holder));
 }
 
-/// Whether `last` hands an object on, once, and nobody else knows it afterwards: next to that only
-/// its attributes are used, before `holder` or inside it. `last` is `holder`, or returns from a
-/// block of it.
+/// Returns whether `last` hands an object on, once, and nobody else knows it afterwards: next to
+/// that only its attributes are used, before `holder` or inside it. `last` is `holder`, or returns
+/// from a block of it.
 bool is_handed_on(const Value* object, const Node* last, const Node* holder) {
   const Block* made_in = object->node()->owningBlock();
   if (made_in != last->owningBlock() && made_in != holder->owningBlock()) return false;

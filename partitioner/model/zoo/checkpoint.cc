@@ -64,8 +64,8 @@ bool may_be_left_over(const std::string& name) {
          name.starts_with("aux2.") || name.starts_with("AuxLogits.");
 }
 
-/// Whether two tensors are alike but for the first dimension: most often the last layer of a model
-/// for other classes.
+/// Returns whether two tensors are alike but for the first dimension: most often the last layer of
+/// a model for other classes.
 bool differs_in_classes(const FlatWeight& weight, const Tensor& tensor) {
   const auto sizes = weight.tensor.sizes();
   return !sizes.empty() && sizes.size() == tensor.shape().size() &&

@@ -9,7 +9,7 @@ bool alike(const LinkCodec& a, const LinkCodec& b) {
   return a.figures == b.figures && a.by_position == b.by_position && a.measured == b.measured;
 }
 
-/// Whether two links are alike but for their shared channels.
+/// Returns whether two links are alike but for their shared channels.
 bool alike(const LinkCosts& a, const LinkCosts& b) {
   return a.usable == b.usable && a.bytes_per_second == b.bytes_per_second && a.delay == b.delay &&
          a.message == b.message && a.send == b.send && a.receive == b.receive &&
@@ -28,8 +28,8 @@ bool alike(const DeviceCosts& a, const DeviceCosts& b) {
          a.may_be_last == b.may_be_last;
 }
 
-/// Whether exchanging the two changes nothing. That is an equivalence, so that those of a group may
-/// be permuted at will.
+/// Returns whether exchanging the two changes nothing. That is an equivalence, so that those of a
+/// group may be permuted at will.
 bool exchangeable(const CostInputs& inputs, const MediaRoles& media, int i, int j) {
   // From one place to another, and from a third to a fourth.
   const auto links_alike = [&](int from, int to, int other_from, int other_to) {

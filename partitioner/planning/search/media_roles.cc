@@ -43,7 +43,7 @@ std::vector<int> common_devices(const std::vector<Passage>& links, int devices) 
   return found;
 }
 
-/// Whether a plan can use one of the links before a stage of the device, and one behind it.
+/// Returns whether a plan can use one of the links before a stage of the device, and one behind it.
 bool pass_twice(const std::vector<Passage>& links, int device) {
   const auto sends = [=](const Passage& one) { return one.from == device; };
   return std::ranges::any_of(links, sends) && !std::ranges::all_of(links, sends);

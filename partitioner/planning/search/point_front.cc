@@ -9,13 +9,13 @@ namespace {
 // Latency times window does not fit into 64 bits.
 __extension__ using Wide = __int128;
 
-/// Whether a's throughput is at least b's.
+/// Returns whether a's throughput is at least b's.
 bool as_fast(const PointFront::Entry& a, const PointFront::Entry& b) {
   return Wide{a.window} * b.latency >= Wide{b.window} * a.latency;
 }
 
-/// Whether a point stands before another in the result. What is as good as a point never stands
-/// behind it, unless they are equal.
+/// Returns whether a point stands before another in the result. What is as good as a point never
+/// stands behind it, unless they are equal.
 bool stands_before(const PointFront::Entry& a, const PointFront::Entry& b) {
   if (a.latency != b.latency) return a.latency < b.latency;
   if (a.window != b.window) return a.window > b.window;

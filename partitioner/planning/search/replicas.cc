@@ -12,7 +12,7 @@ namespace pareto::planning {
 namespace {
 
 constexpr std::size_t kMostTurns = 1U << 12;
-/// Where other objectives stand among a turn's costs.
+/// Place of the other objectives among a turn's costs.
 constexpr std::size_t kAlso = 2;
 
 /// A turn: devices that take requests in turns, and what they are judged by. Among turns of as many

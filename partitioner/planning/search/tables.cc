@@ -20,7 +20,7 @@ struct Way {
   Times receive;
 };
 
-/// Whether a is nowhere worse than b.
+/// Returns whether a is nowhere worse than b.
 bool as_good(const Way& a, const Way& b) {
   const auto nowhere_more = [](const std::vector<std::int64_t>& x,
                                const std::vector<std::int64_t>& y) {
@@ -87,7 +87,7 @@ class TableBuilder {
     }
   }
 
-  /// Whether a stage may lie between any two positions, on any device.
+  /// Returns whether a stage may lie between any two positions, on any device.
   bool any_stage_may_lie() const {
     return inputs_.ends.empty() && std::ranges::all_of(inputs_.devices, has_room_for_any_stage);
   }
