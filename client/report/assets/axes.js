@@ -79,7 +79,7 @@ const axes = (() => {
       return trial ? tell(trial, data) : '';
     },
   });
-  // A finger covers what a tooltip would stand beside: what it chooses is told beneath the chart.
+  // A finger covers what a tooltip would stand next to, so its choice is shown below the chart.
   let touched = matchMedia('(hover: none)').matches;
   for (const kind of ['pointerdown', 'pointermove']) addEventListener(kind, (event) => { touched = event.pointerType === 'touch'; }, true);
 

@@ -61,13 +61,13 @@ const frontChart = (view, page) => {
   /** The plans that have names in the chart, by the figure across: those of the front. */
   const named = () => view.shown.filter((trial) => view.together || view.isFront(trial)).sort((a, b) => view.x.value(a) - view.x.value(b));
   /** Returns where a label may stand, the best place first: on the side where no plan is. `dx` 0 is
-   *  above or beneath its plan, `dy` 0 beside it; `away` is how many steps it stands off. */
+   *  above or beneath its plan, `dy` 0 next to it; `away` is how many steps it stands off. */
   const SIDES = (less) => [0, 1, 2].flatMap((away) => [[-1, -1], [0, -1], [1, -1], [1, 1], [-1, 1], ...(away ? [] : [[-1, 0], [1, 0]])]
     .map(([dx, dy]) => ({dx, dy: less ? -dy : dy, away})));
   const STEP = [20, 22];  // of a label that stands off: across, up
   /** Returns how far a label's nearest corner is from the middle of its point. */
   const offOf = ({dx, dy, away}, gap) => [dx * (gap + STEP[0] * away), dy * ((dx ? 4 : gap) + STEP[1] * away)];
-  /** Returns the box of a label of that width beside a point, in pixels. `gap` is the distance to
+  /** Returns the box of a label of that width next to a point, in pixels. `gap` is the distance to
    *  the middle of the point. */
   const boxOf = ([px, py], wide, side, gap) => {
     const [ox, oy] = offOf(side, gap);

@@ -130,9 +130,9 @@ const common = (() => {
   /** A group of buttons of which one is pressed. */
   const segments = (label, values, current, onPick) => el('div', {class: 'segmented', role: 'group', 'aria-label': label},
     ...values.map(([value, text]) => toggle(`${label} ${value}`, value === current, () => onPick(value), text)));
-  /** A button that is made anew with every drawing: by its key it keeps the focus. */
+  /** A button that is made again with every drawing. By its key it keeps the focus. */
   const toggle = (key, pressed, click, ...children) => el('button', {type: 'button', 'data-key': key, 'aria-pressed': String(pressed), click}, ...children);
-  /** What is drawn anew keeps the focus where it was. */
+  /** Draws again, and keeps the focus where it was. */
   const keepingFocus = (draw) => {
     const held = document.activeElement && document.activeElement.dataset.key;
     draw();

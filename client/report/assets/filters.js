@@ -4,7 +4,7 @@ const filtersBar = (view, page) => {
   const {byId, figure, devicesOf, nameOf, isAlone, latency, rate, overOf, el, shapeIcon, colourOf, segments, toggle} = common;
   const {choice, batches, conditions, transports} = view;
 
-  // Made once: what is typed and where must not be lost while all else is drawn anew.
+  // Made once: typed text and its cursor must not be lost while all else is drawn again.
   const find = el('input', {id: 'find', type: 'search', placeholder: view.together ? 'name' : 'name of a cut', 'aria-label': 'Show plans whose name has these words', autocomplete: 'off',
     spellcheck: 'false', 'aria-keyshortcuts': '/', input: () => { choice.find = find.value; page.draw(); }});
   const groups = el('div', {class: 'filter-groups'});

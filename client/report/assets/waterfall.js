@@ -1,6 +1,6 @@
 // One request of the plan chosen, step by step, from the timeline that was kept of it: when each
 // link and each stage was at work, and with what. Picture and table are one: a row a step, its bar
-// beside its figures. Null, and no card, where no request of any plan was kept.
+// next to its figures. Null, and no card, where no request of any plan was kept.
 const waterfallCard = (view, page) => {
   'use strict';
   const {byId, STEPS, figure, short, nameOf, el, swatch, segments} = common;
