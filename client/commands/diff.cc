@@ -87,9 +87,9 @@ class DiffCommand final : public Command {
     return show(context, {run, run}, diff);
   }
 
-  Expected<int> show(Context& context, const DiffSides& sides,
+  Expected<int> show(Context& context, const report::DiffSides& sides,
                      const statistics::RunDiff& diff) const {
-    context.out << (json_ ? write_diff_json(sides, diff)
+    context.out << (json_ ? report::write_diff_json(sides, diff)
                           : write_diff_table(sides, diff, style_of(context)));
     return diff.regressions() > 0 ? kExitFailed : kExitDone;
   }

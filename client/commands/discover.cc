@@ -67,11 +67,11 @@ class DiscoverCommand final : public Command {
 
  private:
   void show(Context& context, const std::vector<discovery::FoundDevice>& devices) const {
-    TextTable table({{"device"},
-                     {"address"},
-                     {"version", Align::kLeft, 1},
-                     {"host", Align::kLeft, 2},
-                     {"other addresses", Align::kLeft, 3}});
+    report::TextTable table({{"device"},
+                             {"address"},
+                             {"version", report::Align::kLeft, 1},
+                             {"host", report::Align::kLeft, 2},
+                             {"other addresses", report::Align::kLeft, 3}});
     auto json = Json::array();
     for (const discovery::FoundDevice& device : devices) {
       const std::span others = std::span(device.addresses).subspan(1);

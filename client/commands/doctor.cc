@@ -36,8 +36,8 @@ std::string sysctl(const std::string& path) {
   return text;
 }
 
-std::vector<ListenFacts> try_to_listen() {
-  std::vector<ListenFacts> listens;
+std::vector<watch::ListenFacts> try_to_listen() {
+  std::vector<watch::ListenFacts> listens;
   for (const auto& transport : transport::builtin_transports()) {
     if (transport->reach() == transport::Reach::kProcess) continue;
     const bool network = transport->reach() == transport::Reach::kNetwork;
@@ -78,7 +78,7 @@ class DoctorCommand final : public Command {
         PARETO_ASSIGN(network, cluster::join_network(*chosen.running));
       }
     }
-    HealthFacts facts;
+    watch::HealthFacts facts;
     facts.own = own_facts(context);
     if (devices_.given()) {
       PARETO_ASSIGN(const auto configs, devices_.read());
@@ -87,25 +87,25 @@ class DoctorCommand final : public Command {
       std::vector<cluster::DaemonClient*> answering;
       for (std::size_t i = 0; i < clients.size(); ++i) {
         if (!clients[i]) continue;
-        facts.devices[i] = examine_device(*clients[i]);
+        facts.devices[i] = watch::examine_device(*clients[i]);
         answering.push_back(clients[i].get());
       }
-      facts.ways = examine_ways(answering);
-      facts.loads = watch_others(answering);
+      facts.ways = watch::examine_ways(answering);
+      facts.loads = watch::watch_others(answering);
     } else {
       examine_local(context, facts);
     }
-    const std::vector<Finding> findings = check_health(facts);
+    const std::vector<watch::Finding> findings = watch::check_health(facts);
     context.out << (json_ ? json_of(findings) : text_of(findings, style_of(context)));
     const bool well = std::ranges::none_of(
-        findings, [](const Finding& one) { return one.severity == Severity::kFail; });
+        findings, [](const watch::Finding& one) { return one.severity == watch::Severity::kFail; });
     return well ? kExitDone : kExitEnvironment;
   }
 
  private:
-  OwnFacts own_facts(const Context& context) const {
+  watch::OwnFacts own_facts(const Context& context) const {
     const auto runtime = runtime::runtime_info();
-    OwnFacts own;
+    watch::OwnFacts own;
     own.cores = std::thread::hardware_concurrency();
     own.boot = transport::this_place().boot;
     own.torch_version = runtime.torch_version;
@@ -123,7 +123,7 @@ class DoctorCommand final : public Command {
     return own;
   }
 
-  static void examine_local(const Context& context, HealthFacts& facts) {
+  static void examine_local(const Context& context, watch::HealthFacts& facts) {
     facts.own.paretod = context.paretod.string();
     const auto cluster = cluster::Cluster::start_local(2, context.paretod);
     if (!cluster) {
@@ -133,17 +133,17 @@ class DoctorCommand final : public Command {
     std::vector<cluster::DaemonClient*> clients;
     for (std::size_t i = 0; i < cluster->size(); ++i) {
       clients.push_back(&cluster->device(i));
-      facts.devices.push_back(examine_device(*clients.back()));
+      facts.devices.push_back(watch::examine_device(*clients.back()));
     }
-    facts.ways = examine_ways(clients);
-    facts.loads = watch_others(clients);
+    facts.ways = watch::examine_ways(clients);
+    facts.loads = watch::watch_others(clients);
   }
 
-  static std::string json_of(const std::vector<Finding>& findings) {
+  static std::string json_of(const std::vector<watch::Finding>& findings) {
     auto list = Json::array();
     bool well = true;
-    for (const Finding& one : findings) {
-      well = well && one.severity != Severity::kFail;
+    for (const watch::Finding& one : findings) {
+      well = well && one.severity != watch::Severity::kFail;
       list.push_back({{"subject", one.subject},
                       {"check", one.check},
                       {"severity", to_string(one.severity)},
@@ -153,16 +153,17 @@ class DoctorCommand final : public Command {
     return dump(Json{{"well", well}, {"findings", std::move(list)}}, 2) + "\n";
   }
 
-  static std::string text_of(const std::vector<Finding>& findings, const ReportStyle& style) {
-    TextTable table({{"where"}, {"check"}, {""}, {"what was found"}});
+  static std::string text_of(const std::vector<watch::Finding>& findings,
+                             const report::ReportStyle& style) {
+    report::TextTable table({{"where"}, {"check"}, {""}, {"what was found"}});
     std::string remedies;
     std::array<int, 3> count{};
-    for (const Finding& one : findings) {
+    for (const watch::Finding& one : findings) {
       ++count.at(static_cast<std::size_t>(one.severity));
       table.add({one.subject, one.check, std::string(to_string(one.severity)), one.found},
-                one.severity == Severity::kFail   ? RowStyle::kBad
-                : one.severity == Severity::kWarn ? RowStyle::kWarning
-                                                  : RowStyle::kPlain);
+                one.severity == watch::Severity::kFail   ? report::RowStyle::kBad
+                : one.severity == watch::Severity::kWarn ? report::RowStyle::kWarning
+                                                         : report::RowStyle::kPlain);
       if (!one.remedy.empty()) {
         // A table may have had no room for all that was found.
         remedies +=

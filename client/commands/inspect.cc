@@ -31,7 +31,7 @@ class ModelsCommand final : public Command {
     app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
   }
   Expected<int> run(Context& context) override {
-    TextTable table({{"model"}, {"input"}, {"architecture"}});
+    report::TextTable table({{"model"}, {"input"}, {"architecture"}});
     auto json = Json::array();
     for (const auto& model : model::builtin_models()) {
       const std::string input = to_string(model->default_input().per_sample);
@@ -74,17 +74,17 @@ class DevicesCommand final : public Command {
     } else {
       PARETO_ASSIGN(configs, with_context(cluster::read_devices(devices_.inventory), "--devices"));
     }
-    TextTable table({{"device"},
-                     {"address"},
-                     {"state"},
-                     {"cores", Align::kRight},
-                     {"memory", Align::kRight},
-                     {"runs on", Align::kLeft, 1},
-                     {"shards", Align::kRight},
-                     {"store", Align::kRight, 1},
-                     {"LibTorch", Align::kLeft, 2},
-                     {"bf16", Align::kLeft, 3},
-                     {"cpu", Align::kLeft, 4}});
+    report::TextTable table({{"device"},
+                             {"address"},
+                             {"state"},
+                             {"cores", report::Align::kRight},
+                             {"memory", report::Align::kRight},
+                             {"runs on", report::Align::kLeft, 1},
+                             {"shards", report::Align::kRight},
+                             {"store", report::Align::kRight, 1},
+                             {"LibTorch", report::Align::kLeft, 2},
+                             {"bf16", report::Align::kLeft, 3},
+                             {"cpu", report::Align::kLeft, 4}});
     auto json = Json::array();
     std::vector<std::string> problems;
     std::vector<std::string> notes;
@@ -137,11 +137,12 @@ class DevicesCommand final : public Command {
   }
 
   /// Adds a row; a problem has room below the table.
-  static void add(const cluster::DeviceConfig& config, const Answer& answer, TextTable& table,
-                  Json& json, std::vector<std::string>& problems, std::vector<std::string>& notes) {
+  static void add(const cluster::DeviceConfig& config, const Answer& answer,
+                  report::TextTable& table, Json& json, std::vector<std::string>& problems,
+                  std::vector<std::string>& notes) {
     const auto unwell = [&](const std::string& why) {
       table.add({config.name, config.address, "not well", "", "", "", "", "", "", "", ""},
-                RowStyle::kBad);
+                report::RowStyle::kBad);
       problems.push_back(why);
       json.push_back({{"device", config.name},
                       {"address", config.address},

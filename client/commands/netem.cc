@@ -134,15 +134,15 @@ class NetemCommand final : public Command {
 
   Expected<int> check_all(Context& context) {
     PARETO_ASSIGN(const netem::EmulatorKind emulator, netem::parse_emulator_kind(emulator_));
-    TextTable table({{"condition"},
-                     {"round trip ms", Align::kRight},
-                     {"deviation ms", Align::kRight},
-                     {"Mbit/s forward", Align::kRight},
-                     {"Mbit/s backward", Align::kRight},
-                     {"loss % forward", Align::kRight, 1},
-                     {"loss % backward", Align::kRight, 1},
-                     {"emulator", Align::kLeft, 2},
-                     {"is it so"}});
+    report::TextTable table({{"condition"},
+                             {"round trip ms", report::Align::kRight},
+                             {"deviation ms", report::Align::kRight},
+                             {"Mbit/s forward", report::Align::kRight},
+                             {"Mbit/s backward", report::Align::kRight},
+                             {"loss % forward", report::Align::kRight, 1},
+                             {"loss % backward", report::Align::kRight, 1},
+                             {"emulator", report::Align::kLeft, 2},
+                             {"is it so"}});
     auto json = Json::array();
     bool all_hold = true;
     for (const std::string& file : files_) {
@@ -160,7 +160,7 @@ class NetemCommand final : public Command {
     return all_hold ? kExitDone : kExitFailed;
   }
 
-  static void add_row(TextTable& table, const Checked& checked) {
+  static void add_row(report::TextTable& table, const Checked& checked) {
     const plan::LinkDirection& forward = checked.asked.forward;
     const plan::LinkDirection& backward = checked.asked.backward;
     const netem::LinkMeasurement& found = checked.measured;
@@ -181,7 +181,7 @@ class NetemCommand final : public Command {
                pair_of(netem::loss_of(backward) * 100, found.backward.loss * 100),
                std::string(to_string(checked.emulator)),
                checked.problem.empty() ? "yes" : checked.problem},
-              checked.problem.empty() ? RowStyle::kPlain : RowStyle::kBad);
+              checked.problem.empty() ? report::RowStyle::kPlain : report::RowStyle::kBad);
   }
 
   static Json to_json(const Checked& checked) {

@@ -73,7 +73,8 @@ Expected<int> apply_to_interface(Context& context, const std::string& file,
 
 Expected<int> show_interfaces(Context& context, const InterfaceOptions& options) {
   PARETO_ASSIGN(const auto all, netem::list_emulations(options.folder));
-  TextTable table({{"interface"}, {"condition"}, {"state"}, {"process", Align::kRight}});
+  report::TextTable table(
+      {{"interface"}, {"condition"}, {"state"}, {"process", report::Align::kRight}});
   auto json = Json::array();
   for (const InterfaceStatus& one : all) {
     if (!options.interface.empty() && one.interface != options.interface) continue;
@@ -81,7 +82,7 @@ Expected<int> show_interfaces(Context& context, const InterfaceOptions& options)
     const bool well = held || one.state == EmulationState::kKept;
     table.add({one.interface, one.name, std::string(to_string(one.state)),
                held ? std::to_string(one.owner) : ""},
-              well ? RowStyle::kPlain : RowStyle::kBad);
+              well ? report::RowStyle::kPlain : report::RowStyle::kBad);
     json.push_back({{"interface", one.interface},
                     {"condition", one.name},
                     {"state", to_string(one.state)},

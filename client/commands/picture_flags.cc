@@ -52,10 +52,10 @@ Expected<> PictureFlags::check() const {
   if (any()) {
     for (const auto& [flag, pixels] :
          {std::pair("--width", options_.width), std::pair("--height", options_.height)}) {
-      if (pixels % kPixelsPerUnit != 0) {
+      if (pixels % report::kPixelsPerUnit != 0) {
         return fail(ErrorCode::kInvalidArgument,
                     "{} {}: a unit of length of the picture has {} pixels: name an even number",
-                    flag, pixels, kPixelsPerUnit);
+                    flag, pixels, report::kPixelsPerUnit);
       }
     }
     return {};
@@ -70,19 +70,20 @@ Expected<> PictureFlags::check() const {
 }
 
 Expected<> PictureFlags::write(Context& context, const results::RunRecord& run) const {
-  if (!png_.empty()) PARETO_TRY(write_one(context, run, png_, PictureFormat::kPng));
-  if (!svg_.empty()) PARETO_TRY(write_one(context, run, svg_, PictureFormat::kSvg));
+  if (!png_.empty()) PARETO_TRY(write_one(context, run, png_, report::PictureFormat::kPng));
+  if (!svg_.empty()) PARETO_TRY(write_one(context, run, svg_, report::PictureFormat::kSvg));
   return {};
 }
 
 Expected<> PictureFlags::write_one(Context& context, const results::RunRecord& run,
-                                   const std::string& path, PictureFormat format) const {
-  PictureOptions options = options_;
+                                   const std::string& path, report::PictureFormat format) const {
+  report::PictureOptions options = options_;
   options.dark = theme_ == "dark";
-  Browser browser = browser_;
+  report::Browser browser = browser_;
   browser.stop = context.stop.descriptor();
-  PARETO_ASSIGN(const std::string bytes,
-                with_context(front_picture(run, options, format, browser), "drawing the front"));
+  PARETO_ASSIGN(
+      const std::string bytes,
+      with_context(report::front_picture(run, options, format, browser), "drawing the front"));
   PARETO_TRY(with_context(write_file_atomically(path, bytes), "writing the picture"));
   context.err << "picture: " << path << '\n';
   return {};

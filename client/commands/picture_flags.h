@@ -26,13 +26,13 @@ class PictureFlags {
 
  private:
   Expected<> write_one(Context& context, const results::RunRecord& run, const std::string& path,
-                       PictureFormat format) const;
+                       report::PictureFormat format) const;
 
   std::string png_;
   std::string svg_;
   std::string theme_ = "light";
-  PictureOptions options_;
-  Browser browser_;
+  report::PictureOptions options_;
+  report::Browser browser_;
   std::vector<CLI::Option*> of_pictures_;  ///< all but the two that name one
 };
 

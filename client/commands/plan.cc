@@ -126,16 +126,16 @@ class PlanCommand final : public Command {
     PARETO_TRY(session->profile(context));
     PARETO_ASSIGN(const planning::ProbedCodecs probed, session->probe_codecs(context, codecs));
 
-    PlanReport report{session->model().name(),
-                      profile::names_in(session->transports()),
-                      probed.codecs,
-                      flags_.batch,
-                      wish_.also,
-                      prefer_,
-                      known_objectives(session->cluster()),
-                      wish_.pairs,
-                      {},
-                      media_of(session->cluster())};
+    report::PlanReport report{session->model().name(),
+                              profile::names_in(session->transports()),
+                              probed.codecs,
+                              flags_.batch,
+                              wish_.also,
+                              prefer_,
+                              known_objectives(session->cluster()),
+                              wish_.pairs,
+                              {},
+                              report::media_of(session->cluster())};
     planning::CostInputs inputs;
     for (const std::string& network : split_list(networks_)) {
       const std::string condition = cluster::condition_name(network);
@@ -155,7 +155,8 @@ class PlanCommand final : public Command {
       outlook->why_in_order = session->profiler().why_in_order();
       report.outlooks.push_back(*std::move(outlook));
     }
-    context.out << (json_ ? write_plan_json(report) : write_plan_table(report, style_of(context)));
+    context.out << (json_ ? report::write_plan_json(report)
+                          : report::write_plan_table(report, style_of(context)));
     session->tell_of_doubts(context);
     session->tell_of_others(context);
     if (!save_.empty()) PARETO_TRY(save(report.outlooks.front()));
@@ -254,7 +255,7 @@ class PlanCommand final : public Command {
                     with_context(parse_duration(max_latency_), "--max-latency"));
       wish_.limits.latency_ms = to_milliseconds(latency);
     }
-    PARETO_ASSIGN(wish_.search, planning::find_search(search_));
+    PARETO_ASSIGN(wish_.search, search::find_search(search_));
     // Pipelines are what is simulated.
     wish_.replicas = !no_replicas_ && scenario_.empty();
     return {};

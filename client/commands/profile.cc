@@ -52,7 +52,7 @@ class ProfileCommand final : public Command {
     for (control::ShardSettings& settings : wanted) {
       if (batch_->count() == 0) settings.batch = flags_.batch;
     }
-    ProfileReport report;
+    report::ProfileReport report;
     report.model = session->model().name();
     report.transports = profile::names_in(session->transports());
     std::set<std::int64_t> batches;
@@ -62,7 +62,7 @@ class ProfileCommand final : public Command {
       if (!context.stop.watch()) {
         measured = with_context(std::move(measured), "{}", profile::settings_text(settings));
       }
-      PARETO_ASSIGN(ProfiledSettings profiled, std::move(measured));
+      PARETO_ASSIGN(report::ProfiledSettings profiled, std::move(measured));
       // What crosses depends on the batch alone.
       if (batches.insert(settings.batch).second) {
         PARETO_ASSIGN(profiled.codecs, session->probe_codecs(context, codecs));
@@ -70,7 +70,7 @@ class ProfileCommand final : public Command {
       report.settings.push_back(std::move(profiled));
     }
     name_positions(*session, report);
-    context.out << (json_ ? write_profile_json(report)
+    context.out << (json_ ? report::write_profile_json(report)
                           : write_profile_table(report, style_of(context)));
     session->tell_of_others(context);
     return kExitDone;
@@ -78,10 +78,10 @@ class ProfileCommand final : public Command {
 
  private:
   /// `links`: as they are at rest, probed once for all settings.
-  Expected<ProfiledSettings> profile(Context& context, PlanningSession& session,
-                                     const control::ShardSettings& settings,
-                                     std::vector<planning::ProbedTransport>& links) const {
-    ProfiledSettings profiled;
+  Expected<report::ProfiledSettings> profile(Context& context, PlanningSession& session,
+                                             const control::ShardSettings& settings,
+                                             std::vector<planning::ProbedTransport>& links) const {
+    report::ProfiledSettings profiled;
     profiled.settings = settings;
     session.profiler().use(settings);
     PARETO_TRY(session.profile(context));
@@ -99,7 +99,7 @@ class ProfileCommand final : public Command {
     return profiled;
   }
 
-  static void name_positions(const PlanningSession& session, ProfileReport& report) {
+  static void name_positions(const PlanningSession& session, report::ProfileReport& report) {
     report.positions = {0};
     for (const std::size_t index : session.profiler().splits()) {
       const model::SplitPoint& point = session.model().split_points()[index];

@@ -92,7 +92,7 @@ class RunCommand final : public Command {
     // After the figures: they are not lost with a file that cannot be written.
     PARETO_TRY(save_outputs(context, result));
     if (result.trace) {
-      PARETO_TRY(write_file_atomically(trace_, chrome_trace(*result.trace)));
+      PARETO_TRY(write_file_atomically(trace_, report::chrome_trace(*result.trace)));
       if (!json_) {
         context.out << fmt::format("trace       {} ({}, window {})\n", trace_,
                                    counted(result.trace->load.samples.size(), "request"),
@@ -327,14 +327,15 @@ class RunCommand final : public Command {
     context.out << fmt::format(
         "plan        {}{} over {}\n",
         trial.plan.replicated ? join(devices, " and ") + " in turns" : join(devices, " -> "),
-        trial.plan.splits.empty() ? "" : ", " + join(trial.plan.splits, "+"), link_of(trial));
+        trial.plan.splits.empty() ? "" : ", " + join(trial.plan.splits, "+"),
+        report::link_of(trial));
     context.out << fmt::format(
         "latency     {:.2f} ms p50, {:.2f} ms p90 (window {}, {}, batch {})\n",
         trial.latency.p50_ms, trial.latency.p90_ms, trial.latency.window,
         counted(trial.latency.samples, "request"), trial.plan.batch);
-    context.out << fmt::format("            {}\n", time_split_text(trial.time_split));
+    context.out << fmt::format("            {}\n", report::time_split_text(trial.time_split));
     context.out << fmt::format("throughput  {} samples/s (window {})\n",
-                               format_figure(trial.throughput.samples_per_s),
+                               report::format_figure(trial.throughput.samples_per_s),
                                trial.throughput.window);
     for (const results::StageFigures& stage : trial.stages) {
       context.out << fmt::format(

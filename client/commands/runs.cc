@@ -102,15 +102,17 @@ class RunsCommand final : public Command {
     PARETO_ASSIGN(const auto runs, store.list_runs());
     const bool any_named =
         std::ranges::any_of(runs, [](const auto& run) { return !run.tag.empty(); });
-    std::vector<TextColumn> columns{{"run"}};
+    std::vector<report::TextColumn> columns{{"run"}};
     if (any_named) columns.push_back({"name"});
-    for (TextColumn column :
-         {TextColumn{"model"}, TextColumn{"trials", Align::kRight},
-          TextColumn{"measured", Align::kRight}, TextColumn{"failed", Align::kRight},
-          TextColumn{"skipped", Align::kRight}, TextColumn{"finished"}, TextColumn{"command"}}) {
+    for (report::TextColumn column :
+         {report::TextColumn{"model"}, report::TextColumn{"trials", report::Align::kRight},
+          report::TextColumn{"measured", report::Align::kRight},
+          report::TextColumn{"failed", report::Align::kRight},
+          report::TextColumn{"skipped", report::Align::kRight}, report::TextColumn{"finished"},
+          report::TextColumn{"command"}}) {
       columns.push_back(std::move(column));
     }
-    TextTable table(std::move(columns));
+    report::TextTable table(std::move(columns));
     auto json = Json::array();
     for (const results::RunRecord& record : runs) {
       const auto with_status = [&](results::TrialStatus status) {
@@ -142,7 +144,7 @@ class RunsCommand final : public Command {
             record.command_line}) {
         cells.push_back(std::move(cell));
       }
-      table.add(std::move(cells), finished ? RowStyle::kPlain : RowStyle::kFaint);
+      table.add(std::move(cells), finished ? report::RowStyle::kPlain : report::RowStyle::kFaint);
     }
     if (runs.empty() && !json_) {
       context.err << "no runs yet: measure one (paretoctl sweep)\n";

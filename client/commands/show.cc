@@ -7,7 +7,7 @@
 namespace pareto::client {
 
 Expected<> print_run(Context& context, const results::RunRecord& run, const std::string& writer) {
-  PARETO_ASSIGN(const auto chosen, make_writer(writer));
+  PARETO_ASSIGN(const auto chosen, report::make_writer(writer));
   PARETO_ASSIGN(const std::string text, chosen->write(run, style_of(context)));
   context.out << text << std::flush;
   return {};
@@ -15,7 +15,7 @@ Expected<> print_run(Context& context, const results::RunRecord& run, const std:
 
 Expected<> write_report(Context& context, const results::RunRecord& run,
                         const std::filesystem::path& path) {
-  PARETO_ASSIGN(const auto writer, make_writer("html"));
+  PARETO_ASSIGN(const auto writer, report::make_writer("html"));
   PARETO_ASSIGN(const std::string text, writer->write(run, {}));
   PARETO_TRY(with_context(write_file_atomically(path, text), "writing the report"));
   context.err << "report: " << path.string() << '\n';

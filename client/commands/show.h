@@ -12,7 +12,7 @@
 namespace pareto::client {
 
 /// Returns the style for stdout: colour and width if it is a terminal, neither elsewhere.
-ReportStyle style_of(const Context& context);
+report::ReportStyle style_of(const Context& context);
 
 /// Prints with the writer of that name ("table", "json", "csv").
 Expected<> print_run(Context& context, const results::RunRecord& run, const std::string& writer);

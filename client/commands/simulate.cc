@@ -134,7 +134,7 @@ class SimulateCommand final : public Command {
     progress.clear();
     PARETO_ASSIGN(const simulation::Outcome outcome,
                   with_context(std::move(simulated), "{}", scenario_));
-    context.out << (json_ ? write_simulation_json(scenario_, scenario, outcome)
+    context.out << (json_ ? report::write_simulation_json(scenario_, scenario, outcome)
                           : write_simulation_table(scenario_, outcome, style_of(context)));
     if (writes_files()) {
       results::RunRecord record = replay::simulated_record(scenario_, scenario, outcome);
@@ -160,7 +160,7 @@ class SimulateCommand final : public Command {
                     return !stop;
                   }));
     progress.clear();
-    context.out << (json_ ? write_simulated_run_json(record, options, trials)
+    context.out << (json_ ? report::write_simulated_run_json(record, options, trials)
                           : write_simulated_run_table(record, trials, style_of(context)));
     if (writes_files()) {
       PARETO_TRY(write_files(context, replay::with_simulated_predictions(record, trials)));
@@ -173,7 +173,7 @@ class SimulateCommand final : public Command {
   Expected<> write_files(Context& context, const results::RunRecord& record) const {
     if (!report_.empty()) PARETO_TRY(write_report(context, record, report_));
     if (csv_.empty()) return {};
-    PARETO_ASSIGN(const auto writer, make_writer("csv"));
+    PARETO_ASSIGN(const auto writer, report::make_writer("csv"));
     PARETO_ASSIGN(const std::string text, writer->write(record, {}));
     return write_file_atomically(csv_, text);
   }

@@ -116,17 +116,18 @@ class SplitsCommand final : public Command {
   Expected<int> print_table(Context& context, const Model& model,
                             const std::vector<std::size_t>& chosen) const {
     const Graph& graph = model.graph();
-    std::vector<TextColumn> columns{{"split point"},
-                                    {"at", Align::kRight},
-                                    {"bytes", Align::kRight},
-                                    {"FLOPs before", Align::kRight, 1},
-                                    {"after", Align::kRight, 1},
-                                    {"weights before", Align::kRight, 2},
-                                    {"after", Align::kRight, 2}};
+    std::vector<report::TextColumn> columns{{"split point"},
+                                            {"at", report::Align::kRight},
+                                            {"bytes", report::Align::kRight},
+                                            {"FLOPs before", report::Align::kRight, 1},
+                                            {"after", report::Align::kRight, 1},
+                                            {"weights before", report::Align::kRight, 2},
+                                            {"after", report::Align::kRight, 2}};
     if (time_)
-      columns.insert(columns.end(), {{"ms before", Align::kRight}, {"after", Align::kRight}});
+      columns.insert(columns.end(),
+                     {{"ms before", report::Align::kRight}, {"after", report::Align::kRight}});
     columns.push_back({"what crosses"});
-    TextTable table(columns);
+    report::TextTable table(columns);
     for (const std::size_t index : chosen) {
       const SplitPoint& point = model.split_points()[index];
       PARETO_ASSIGN(const auto bytes, model::boundary_bytes(graph, point.position, batch_));
@@ -138,11 +139,12 @@ class SplitsCommand final : public Command {
                                      format_bytes(point.weight_bytes_before),
                                      format_bytes(point.weight_bytes_after)};
       if (time_) {
-        cells.push_back(format_figure(ms_before(point)));
-        cells.push_back(format_figure(ms_after(point)));
+        cells.push_back(report::format_figure(ms_before(point)));
+        cells.push_back(report::format_figure(ms_after(point)));
       }
       cells.push_back(point.legal ? boundary_text(graph, point) : "not allowed: " + point.reason);
-      table.add(std::move(cells), point.legal ? RowStyle::kPlain : RowStyle::kFaint);
+      table.add(std::move(cells),
+                point.legal ? report::RowStyle::kPlain : report::RowStyle::kFaint);
     }
     context.out << table.render(style_of(context));
     std::size_t legal = 0;

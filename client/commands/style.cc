@@ -2,7 +2,7 @@
 
 namespace pareto::client {
 
-ReportStyle style_of(const Context& context) {
+report::ReportStyle style_of(const Context& context) {
   return {context.colour, context.out_is_terminal ? context.columns : 0};
 }
 

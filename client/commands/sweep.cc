@@ -117,7 +117,7 @@ class SweepCommand final : public Command {
     if (dry_run_) {
       context.err << describe(run) << "\n";
       if (!json_) {
-        context.out << trial_list(run, style_of(context)) << std::flush;
+        context.out << report::trial_list(run, style_of(context)) << std::flush;
         return kExitDone;
       }
       PARETO_TRY(print_run(context, run, "json"));

@@ -54,12 +54,12 @@ Json to_json(const cluster::RunningTestbed& bed) {
 }
 
 void print(Context& context, const cluster::RunningTestbed& bed) {
-  TextTable devices({{"device"},
-                     {"imitates"},
-                     {"speed"},
-                     {"memory"},
-                     {"control address"},
-                     {"its network: nsenter --net=", Align::kLeft, 1}});
+  report::TextTable devices({{"device"},
+                             {"imitates"},
+                             {"speed"},
+                             {"memory"},
+                             {"control address"},
+                             {"its network: nsenter --net=", report::Align::kLeft, 1}});
   for (const cluster::RunningDevice& device : bed.devices) {
     devices.add({device.name, device.preset, speed_of(device), memory_of(device), device.control,
                  device.place});
@@ -67,7 +67,7 @@ void print(Context& context, const cluster::RunningTestbed& bed) {
   context.out << fmt::format("test bed {}, process {}\n", bed.name, bed.process)
               << devices.render(style_of(context));
   if (bed.links.empty()) return;
-  TextTable links({{"link"}, {"network"}});
+  report::TextTable links({{"link"}, {"network"}});
   for (const cluster::RunningLink& link : bed.links) {
     links.add({link.first + " - " + link.second, link.network});
   }
@@ -232,7 +232,7 @@ class TestbedCommand final : public Command {
   }
 
   Expected<int> show_presets(Context& context) const {
-    TextTable table({{"preset"}, {"speed"}, {"memory"}, {"imitates"}});
+    report::TextTable table({{"preset"}, {"speed"}, {"memory"}, {"imitates"}});
     auto all = Json::array();
     for (const netem::DevicePreset& preset : netem::device_presets()) {
       table.add({preset.name,

@@ -72,10 +72,10 @@ class TopCommand final : public Command {
     PARETO_ASSIGN(auto devices, devices_.read());
     if (devices.empty()) devices.push_back({"this machine", kOwnDaemon});
     style_.report = style_of(context);
-    style_.order =
-        static_cast<TopOrder>(std::ranges::find(kTopOrders, order_) - kTopOrders.begin());
+    style_.order = static_cast<watch::TopOrder>(std::ranges::find(watch::kTopOrders, order_) -
+                                                watch::kTopOrders.begin());
     context.stop.watch();
-    Watcher watcher(std::move(devices));
+    watch::Watcher watcher(std::move(devices));
     bool answered = false;
     if (context.out_is_terminal && !json_ && !once_) {
       PARETO_ASSIGN(answered, watch(context, watcher));
@@ -86,7 +86,9 @@ class TopCommand final : public Command {
   }
 
  private:
-  static std::vector<std::string> orders() { return {kTopOrders.begin(), kTopOrders.end()}; }
+  static std::vector<std::string> orders() {
+    return {watch::kTopOrders.begin(), watch::kTopOrders.end()};
+  }
 
   Expected<> read_interval() {
     PARETO_ASSIGN(const Nanoseconds interval,
@@ -105,33 +107,33 @@ class TopCommand final : public Command {
                       milliseconds(5000));
   }
 
-  static bool any_answered(const std::vector<DeviceReading>& readings) {
+  static bool any_answered(const std::vector<watch::DeviceReading>& readings) {
     return std::ranges::any_of(readings,
-                               [](const DeviceReading& one) { return one.problem.empty(); });
+                               [](const watch::DeviceReading& one) { return one.problem.empty(); });
   }
 
   std::string title(const std::string& time) const {
     return fmt::format("paretoctl top, {}, every {}, by {}", time, interval_text_,
-                       kTopOrders.at(static_cast<std::size_t>(style_.order)));
+                       watch::kTopOrders.at(static_cast<std::size_t>(style_.order)));
   }
 
   /// Intervals one below the other, until as many as were asked for or a stop. Whether anybody
   /// answered last.
-  bool print(Context& context, Watcher& watcher) {
+  bool print(Context& context, watch::Watcher& watcher) {
     const int wanted = once_ ? 1 : count_;
-    std::vector<DeviceReading> before = watcher.read(patience());
+    std::vector<watch::DeviceReading> before = watcher.read(patience());
     TimePoint next = std::chrono::steady_clock::now();
     int no_keys = -1;
     for (int printed = 0; wanted == 0 || printed < wanted; ++printed) {
       // What a silent device has delayed is not made up for by readings without a wait.
       next = std::max(next + interval_, std::chrono::steady_clock::now());
       if (wait_for_key(no_keys, context.stop.descriptor(), next).stop) break;
-      std::vector<DeviceReading> now = watcher.read(patience());
-      const Activity activity = activity_between(before, now);
+      std::vector<watch::DeviceReading> now = watcher.read(patience());
+      const watch::Activity activity = watch::activity_between(before, now);
       const std::string time = results::time_text(std::chrono::system_clock::now());
       style_.title = title(time);
-      context.out << (json_ ? top_json(activity, time) + "\n"
-                            : (printed == 0 ? "" : "\n") + top_text(activity, style_))
+      context.out << (json_ ? watch::top_json(activity, time) + "\n"
+                            : (printed == 0 ? "" : "\n") + watch::top_text(activity, style_))
                   << std::flush;
       // Nobody reads it any more: `top --json | head`.
       if (!context.out) break;
@@ -142,20 +144,21 @@ class TopCommand final : public Command {
 
   /// Watches on the whole terminal, until as many intervals as were asked for, a key or a stop.
   /// Returns whether anybody answered last.
-  Expected<bool> watch(Context& context, Watcher& watcher) {
-    BackgroundReading reading([&] { return watcher.read(patience()); });
-    std::vector<DeviceReading> last;
+  Expected<bool> watch(Context& context, watch::Watcher& watcher) {
+    watch::BackgroundReading reading([&] { return watcher.read(patience()); });
+    std::vector<watch::DeviceReading> last;
     // What is under way afterwards is waited for on a terminal that is as it was.
     PARETO_TRY(show(context, reading, last));
     return any_answered(last.empty() ? reading.take() : last);
   }
 
   /// `last`: what was shown last; empty: nothing, and the first reading is still to be taken.
-  Expected<> show(Context& context, BackgroundReading& reading, std::vector<DeviceReading>& last) {
+  Expected<> show(Context& context, watch::BackgroundReading& reading,
+                  std::vector<watch::DeviceReading>& last) {
     Screen screen(context.out, context.input);
     TimePoint next = std::chrono::steady_clock::now() + interval_;
     PARETO_TRY(reading.start());
-    Activity activity;
+    watch::Activity activity;
     std::string time = results::time_text(std::chrono::system_clock::now());
     int taken = 0;
     for (;;) {
@@ -170,8 +173,8 @@ class TopCommand final : public Command {
       if (awake.key != 0) {
         sort_by(awake.key);
       } else if (awake.news) {
-        std::vector<DeviceReading> now = reading.take();
-        activity = activity_between(last, now);
+        std::vector<watch::DeviceReading> now = reading.take();
+        activity = watch::activity_between(last, now);
         time = results::time_text(std::chrono::system_clock::now());
         last = std::move(now);
         ++taken;
@@ -182,24 +185,24 @@ class TopCommand final : public Command {
     }
   }
 
-  void draw(Screen& screen, const Activity& activity, const std::string& time) {
+  void draw(Screen& screen, const watch::Activity& activity, const std::string& time) {
     const Screen::Size size = screen.size();
     style_.report.width = size.columns;
     style_.rows = size.rows;
     style_.title = title(time);
     style_.keys = "q: quit; ←, → or the first letter: sort by " + join(orders());
-    screen.draw(top_text(activity, style_));
+    screen.draw(watch::top_text(activity, style_));
   }
 
   void sort_by(char key) {
-    const std::size_t orders = kTopOrders.size();
+    const std::size_t orders = watch::kTopOrders.size();
     auto order = static_cast<std::size_t>(style_.order);
     if (key == '>') order = (order + 1) % orders;
     if (key == '<') order = (order + orders - 1) % orders;
     for (std::size_t i = 0; i < orders; ++i) {
-      if (kTopOrders[i].front() == key) order = i;
+      if (watch::kTopOrders[i].front() == key) order = i;
     }
-    style_.order = static_cast<TopOrder>(order);
+    style_.order = static_cast<watch::TopOrder>(order);
   }
 
   AddressFlags devices_;
@@ -208,8 +211,8 @@ class TopCommand final : public Command {
   int count_ = 0;
   bool once_ = false;
   bool json_ = false;
-  std::string order_ = std::string(kTopOrders.front());
-  TopStyle style_;
+  std::string order_ = std::string(watch::kTopOrders.front());
+  watch::TopStyle style_;
 };
 
 }  // namespace

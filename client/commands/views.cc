@@ -22,7 +22,7 @@ namespace {
 
 std::vector<std::string> writer_names() {
   std::vector<std::string> names;
-  for (const auto& writer : builtin_writers()) names.emplace_back(writer->name());
+  for (const auto& writer : report::builtin_writers()) names.emplace_back(writer->name());
   return names;
 }
 
@@ -146,7 +146,7 @@ class ReportCommand final : public View {
           "each other all the same\n",
           other.id, other.model, run.id, run.model);
     }
-    PARETO_ASSIGN(const std::string page, report_page(run, &other));
+    PARETO_ASSIGN(const std::string page, report::report_page(run, &other));
     PARETO_TRY(with_context(write_file_atomically(path, page), "writing the report"));
     context.err << "report: " << path << '\n';
     return {};
@@ -168,7 +168,7 @@ class ExportCommand final : public View {
   void add_options(CLI::App& app) override {
     View::add_options(app);
     std::string formats;
-    for (const auto& writer : builtin_writers()) {
+    for (const auto& writer : report::builtin_writers()) {
       formats +=
           fmt::format("{}{}: {}", formats.empty() ? "" : "; ", writer->name(), writer->summary());
     }
@@ -179,7 +179,7 @@ class ExportCommand final : public View {
     set_value(app.add_option("-o,--output", output_, "file to write (default: stdout)"), "FILE");
   }
   Expected<int> run(Context& context) override {
-    PARETO_ASSIGN(const auto writer, make_writer(format_));
+    PARETO_ASSIGN(const auto writer, report::make_writer(format_));
     PARETO_ASSIGN(const results::RunRecord record, load_to_write(context));
     PARETO_ASSIGN(const std::string text, writer->write(record, {}));
     if (output_.empty()) {

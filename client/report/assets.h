@@ -4,11 +4,11 @@
 
 #include <string_view>
 
-namespace pareto::client {
+namespace pareto::report {
 
 std::string_view report_html();  ///< the template, with {{names}} to be filled
 std::string_view report_css();
 std::string_view report_scripts();  ///< scripts of the page, in the order that they need
 std::string_view report_echarts();  ///< Apache-2.0; its licence stands at its head
 
-}  // namespace pareto::client
+}  // namespace pareto::report

@@ -15,7 +15,7 @@
 
 extern char** environ;
 
-namespace pareto::client {
+namespace pareto::report {
 namespace {
 
 constexpr const char* kNames[] = {"chromium", "chromium-browser", "google-chrome-stable",
@@ -137,4 +137,4 @@ Expected<std::string> run_browser(const Browser& browser, std::vector<std::strin
   return read_file(folder / "stdout");
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::report

@@ -8,7 +8,7 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 
-namespace pareto::client {
+namespace pareto::report {
 
 struct Browser {
   /// A name to be looked for along PATH, or a path; empty: Chromium or Chrome, by the names that
@@ -25,4 +25,4 @@ struct Browser {
 Expected<std::string> run_browser(const Browser& browser, std::vector<std::string> arguments,
                                   const std::filesystem::path& folder);
 
-}  // namespace pareto::client
+}  // namespace pareto::report

@@ -1,7 +1,7 @@
 #include "client/report/writers.h"
 #include "core/base/text.h"
 
-namespace pareto::client {
+namespace pareto::report {
 
 std::vector<std::unique_ptr<ReportWriter>> builtin_writers() {
   std::vector<std::unique_ptr<ReportWriter>> writers;
@@ -21,4 +21,4 @@ Expected<std::unique_ptr<ReportWriter>> make_writer(std::string_view name) {
   return fail(ErrorCode::kNotFound, "no report format \"{}\": there are {}", name, join(names));
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::report

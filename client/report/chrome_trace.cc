@@ -11,7 +11,7 @@
 #include "coordinator/results/record_json.h"
 #include "core/base/text.h"
 
-namespace pareto::client {
+namespace pareto::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -295,4 +295,4 @@ std::string chrome_trace(const load::PipelineTrace& trace) {
   return dump(document) + "\n";
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::report

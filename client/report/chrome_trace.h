@@ -15,7 +15,7 @@
 
 #include "coordinator/load/trace.h"
 
-namespace pareto::client {
+namespace pareto::report {
 
 /// Returns the complete events ("X", microseconds): receive, decode, queue, compute, encode, send
 /// and wire, each with `args.request`. `cpu_us` of receive includes decode, and that of send
@@ -25,4 +25,4 @@ namespace pareto::client {
 /// pipeline. Requires what trace_pipeline() promises.
 std::string chrome_trace(const load::PipelineTrace& trace);
 
-}  // namespace pareto::client
+}  // namespace pareto::report

@@ -6,7 +6,7 @@
 #include "coordinator/results/simulated.h"
 #include "core/base/text.h"
 
-namespace pareto::client {
+namespace pareto::report {
 namespace {
 
 /// RFC 4180: quotes around what holds a separator, a quote or a line break; quotes inside doubled.
@@ -154,4 +154,4 @@ class CsvWriter final : public ReportWriter {
 
 std::unique_ptr<ReportWriter> make_csv_writer() { return std::make_unique<CsvWriter>(); }
 
-}  // namespace pareto::client
+}  // namespace pareto::report

@@ -4,7 +4,7 @@
 #include "coordinator/results/disturbances.h"
 #include "coordinator/results/record_json.h"
 
-namespace pareto::client {
+namespace pareto::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -70,4 +70,4 @@ std::string write_diff_json(const DiffSides& sides, const statistics::RunDiff& d
   return dump(json, 1) + "\n";
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::report

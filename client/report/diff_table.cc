@@ -7,7 +7,7 @@
 #include "coordinator/results/disturbances.h"
 #include "core/base/text.h"
 
-namespace pareto::client {
+namespace pareto::report {
 namespace {
 
 /// A machine that was this much faster or slower is worth a word.
@@ -18,7 +18,7 @@ constexpr double kMachineWord = 0.005;
 constexpr std::size_t kManyPlans = 10;
 
 /// Returns "2 %", "0.5 %".
-std::string percent(double share) { return fmt::format("{:g} %", share * 100); }
+std::string gain_percent(double share) { return fmt::format("{:g} %", share * 100); }
 
 /// Returns "0.931 [0.88, 0.98]"; of the ratio alone where nothing is known of its error.
 std::string ratio_text(const statistics::Ratio& ratio) {
@@ -156,11 +156,11 @@ std::string summary_of(const statistics::RunDiff& diff) {
     const std::size_t count = diff.count(change);
     if (count > 0) parts.push_back(fmt::format("{} {}", count, words));
   };
-  add(statistics::Change::kRegressed, "regressed by more than " + percent(diff.tolerance));
+  add(statistics::Change::kRegressed, "regressed by more than " + gain_percent(diff.tolerance));
   add(statistics::Change::kSlower, "slower");
   add(statistics::Change::kFaster, "faster");
   add(statistics::Change::kCannotTell, "can't tell");
-  add(statistics::Change::kSame, "the same within " + percent(diff.tolerance));
+  add(statistics::Change::kSame, "the same within " + gain_percent(diff.tolerance));
   const std::size_t broken = diff.regressions() - diff.count(statistics::Change::kRegressed);
   if (broken > 0) parts.push_back(fmt::format("{} failed in B", broken));
   std::string text = fmt::format("{} plan{} compared: {}", diff.plans.size(),
@@ -198,4 +198,4 @@ std::string write_diff_table(const DiffSides& sides, const statistics::RunDiff& 
   return text + summary_of(diff) + "\n";
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::report

@@ -7,7 +7,7 @@
 #include "client/report/report_writer.h"
 #include "coordinator/statistics/run_diff.h"
 
-namespace pareto::client {
+namespace pareto::report {
 
 /// The two sides that were compared: two runs, or two plans of one (then both are the same run).
 struct DiffSides {
@@ -26,4 +26,4 @@ std::string write_diff_table(const DiffSides& sides, const statistics::RunDiff& 
 /// Writes one document; its schema: tests/golden/diff.schema.json.
 std::string write_diff_json(const DiffSides& sides, const statistics::RunDiff& diff);
 
-}  // namespace pareto::client
+}  // namespace pareto::report

@@ -4,7 +4,7 @@
 #include "coordinator/results/best_by_network.h"
 #include "core/base/file.h"
 
-namespace pareto::client {
+namespace pareto::report {
 namespace {
 
 /// Returns the text as it may stand in a URL; slashes stay, in a path.
@@ -83,4 +83,4 @@ Expected<std::string> front_picture(const results::RunRecord& run, const Picture
   return format == PictureFormat::kPng ? read_file(picture) : drawing_of(elements);
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::report

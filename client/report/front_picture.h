@@ -9,7 +9,7 @@
 #include "coordinator/results/record.h"
 #include "core/base/error.h"
 
-namespace pareto::client {
+namespace pareto::report {
 
 enum class PictureFormat {
   kPng,
@@ -32,4 +32,4 @@ struct PictureOptions {
 Expected<std::string> front_picture(const results::RunRecord& run, const PictureOptions& options,
                                     PictureFormat format, const Browser& browser);
 
-}  // namespace pareto::client
+}  // namespace pareto::report

@@ -5,7 +5,7 @@
 #include "client/report/page_data.h"
 #include "client/report/writers.h"
 
-namespace pareto::client {
+namespace pareto::report {
 namespace {
 
 std::string replaced(std::string_view text, std::string_view what, std::string_view with) {
@@ -74,4 +74,4 @@ Expected<std::string> report_page(const results::RunRecord& run, const results::
 
 std::unique_ptr<ReportWriter> make_html_writer() { return std::make_unique<HtmlWriter>(); }
 
-}  // namespace pareto::client
+}  // namespace pareto::report

@@ -3,7 +3,7 @@
 #include "client/report/writers.h"
 #include "coordinator/results/record_json.h"
 
-namespace pareto::client {
+namespace pareto::report {
 namespace {
 
 class JsonWriter final : public ReportWriter {
@@ -20,4 +20,4 @@ class JsonWriter final : public ReportWriter {
 
 std::unique_ptr<ReportWriter> make_json_writer() { return std::make_unique<JsonWriter>(); }
 
-}  // namespace pareto::client
+}  // namespace pareto::report

@@ -12,7 +12,7 @@
 #include "core/base/counted.h"
 #include "core/base/text.h"
 
-namespace pareto::client {
+namespace pareto::report {
 namespace {
 
 /// Returns "100", or "9.89 / 39.9" where the way back has another rate: forward, then backward.
@@ -128,4 +128,4 @@ std::string write_network_table(const results::RunRecord& run, const ReportStyle
   return text;
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::report

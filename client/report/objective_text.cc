@@ -8,7 +8,7 @@
 #include "client/report/plan_text.h"
 #include "core/base/text.h"
 
-namespace pareto::client {
+namespace pareto::report {
 
 std::string objective_column(std::string_view name, std::string_view unit) {
   return unit == "B" || unit == "money" ? std::string(name) : fmt::format("{} {}", name, unit);
@@ -22,4 +22,4 @@ std::string objective_text(double value, std::string_view unit) {
   return std::abs(value) < kSmall ? fmt::format("{:.3g}", value) : format_figure(value);
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::report

@@ -12,7 +12,7 @@
 #include "coordinator/results/simulated.h"
 #include "coordinator/statistics/statistics.h"
 
-namespace pareto::client {
+namespace pareto::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -168,4 +168,4 @@ std::string page_data(const results::RunRecord& run) {
   return dump(document);
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::report

@@ -25,9 +25,9 @@
 
 #include "coordinator/results/record.h"
 
-namespace pareto::client {
+namespace pareto::report {
 
 /// Returns one JSON document in one line.
 std::string page_data(const results::RunRecord& run);
 
-}  // namespace pareto::client
+}  // namespace pareto::report

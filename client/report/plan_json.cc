@@ -3,7 +3,7 @@
 #include "client/report/plan_writer.h"
 #include "core/base/json_text.h"
 
-namespace pareto::client {
+namespace pareto::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -20,8 +20,8 @@ Json json_of(const PlanReport& report, const OperatingPoint& point, const Evalua
            {"boundary_bytes", predicted.boundary_bytes},
            {"objectives", Json::object()}};
   for (const planning::Objective* const one : report.known) {
-    const std::int64_t value = value_at(*one, of.value(*one), point);
-    row["objectives"][std::string(one->name)] = shown_value(*one, value, report.batch);
+    const std::int64_t value = planning::value_at(*one, of.value(*one), point);
+    row["objectives"][std::string(one->name)] = planning::shown_value(*one, value, report.batch);
   }
   return row;
 }
@@ -94,4 +94,4 @@ std::string write_plan_json(const PlanReport& report) {
   return dump(json, 2) + "\n";
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::report

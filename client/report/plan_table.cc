@@ -9,7 +9,7 @@
 #include "coordinator/cluster/daemon_client.h"
 #include "core/base/text.h"
 
-namespace pareto::client {
+namespace pareto::report {
 namespace {
 
 using planning::Evaluation;
@@ -81,8 +81,8 @@ class PlanTables {
     return std::ranges::any_of(report_.codecs, [](const auto& name) { return name != "none"; });
   }
   /// Returns the objectives that have columns: those searched by, memory, and the loss of codecs.
-  planning::AlsoObjectives shown() const {
-    planning::AlsoObjectives all = report_.also;
+  search::AlsoObjectives shown() const {
+    search::AlsoObjectives all = report_.also;
     for (const planning::Objective* const one : report_.known) {
       const bool always = one->name == "memory" || (one->name == "loss" && has_codecs());
       if (always && std::ranges::find(all, one) == all.end()) all.push_back(one);
@@ -103,8 +103,8 @@ class PlanTables {
                            {"W", Align::kRight},
                            {"bottleneck", Align::kRight, 1}});
     for (const planning::Objective* const one : shown()) {
-      all.push_back({objective_column(one->name, one->unit), Align::kRight,
-                     is_searched_by(one) ? 0 : 2});
+      all.push_back(
+          {objective_column(one->name, one->unit), Align::kRight, is_searched_by(one) ? 0 : 2});
     }
     return all;
   }
@@ -121,7 +121,8 @@ class PlanTables {
     row.push_back(std::to_string(predicted.throughput_window));
     row.push_back(format_figure(to_milliseconds(of.bottleneck)));
     for (const planning::Objective* const one : shown()) {
-      const double value = shown_value(*one, value_at(*one, of.value(*one), point), report_.batch);
+      const double value = planning::shown_value(
+          *one, planning::value_at(*one, of.value(*one), point), report_.batch);
       row.push_back(objective_text(value, one->unit));
     }
     return row;
@@ -212,4 +213,4 @@ std::string write_plan_table(const PlanReport& report, const ReportStyle& style)
   return text;
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::report

@@ -9,7 +9,7 @@
 #include "coordinator/results/time_split.h"
 #include "core/base/text.h"
 
-namespace pareto::client {
+namespace pareto::report {
 
 std::string all_on(const plan::Plan& plan) {
   return "all on " + join(plan.device_names(), " and ") + (plan.replicated ? " in turns" : "");
@@ -58,4 +58,4 @@ std::string time_split_text(const results::TimeSplit& split) {
                      transfer);
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::report

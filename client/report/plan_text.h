@@ -5,7 +5,7 @@
 
 #include "coordinator/results/record.h"
 
-namespace pareto::client {
+namespace pareto::report {
 
 /// Returns "all on pi-1", or of replicas "all on pi-1 and pi-2 in turns".
 std::string all_on(const plan::Plan& plan);
@@ -25,4 +25,4 @@ std::string rest_text(const results::TimeSplit& split);
 /// Returns "= 29.26 compute + 14.38 transfer + 1.880 rest", or the two parts that exceed the whole.
 std::string time_split_text(const results::TimeSplit& split);
 
-}  // namespace pareto::client
+}  // namespace pareto::report

@@ -9,7 +9,7 @@
 #include "coordinator/cluster/cluster.h"
 #include "partitioner/planning/outlook/outlook.h"
 
-namespace pareto::client {
+namespace pareto::report {
 
 /// A shared channel: it carries the messages of these devices one after the other.
 struct SharedMedium {
@@ -23,10 +23,10 @@ struct PlanReport {
   /// Codecs of the links between devices; each link has one of them.
   std::vector<std::string> codecs;
   std::int64_t batch = 1;
-  planning::AlsoObjectives also{};  ///< objectives that plans were searched by
-  std::string preference;           ///< preference as asked: "balanced"
+  search::AlsoObjectives also{};  ///< objectives that plans were searched by
+  std::string preference;         ///< preference as asked: "balanced"
   /// Objectives that plans have values of, because every device says what they need.
-  planning::AlsoObjectives known{};
+  search::AlsoObjectives known{};
   bool pairs = false;  ///< whether plans of two devices are among the candidates
   std::vector<planning::Outlook> outlooks;  ///< one for each condition of the network
   std::vector<SharedMedium> media{};
@@ -40,4 +40,4 @@ std::string write_plan_table(const PlanReport& report, const ReportStyle& style)
 /// Writes one document; its schema: tests/golden/plan.schema.json.
 std::string write_plan_json(const PlanReport& report);
 
-}  // namespace pareto::client
+}  // namespace pareto::report

@@ -4,7 +4,7 @@
 #include "client/report/profile_writer.h"
 #include "core/base/json_text.h"
 
-namespace pareto::client {
+namespace pareto::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -104,4 +104,4 @@ std::string write_profile_json(const ProfileReport& report) {
   return dump(json, 2) + "\n";
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::report

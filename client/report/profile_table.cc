@@ -7,7 +7,7 @@
 #include "coordinator/profile/profile_doubt.h"
 #include "core/base/text.h"
 
-namespace pareto::client {
+namespace pareto::report {
 namespace {
 
 constexpr const char* kOfCuts =
@@ -231,4 +231,4 @@ std::string write_profile_table(const ProfileReport& report, const ReportStyle& 
   return text;
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::report

@@ -14,7 +14,7 @@
 #include "partitioner/planning/cost/cost_inputs.h"
 #include "partitioner/planning/inputs/profiled_parts.h"
 
-namespace pareto::client {
+namespace pareto::report {
 
 /// The profile under one choice of settings.
 struct ProfiledSettings {
@@ -54,4 +54,4 @@ std::string write_profile_table(const ProfileReport& report, const ReportStyle& 
 /// Writes one document; its schema: tests/golden/profile.schema.json.
 std::string write_profile_json(const ProfileReport& report);
 
-}  // namespace pareto::client
+}  // namespace pareto::report

@@ -10,7 +10,7 @@
 #include "coordinator/results/record.h"
 #include "core/base/error.h"
 
-namespace pareto::client {
+namespace pareto::report {
 
 /// Abilities of the place at which a report is shown.
 struct ReportStyle {
@@ -34,4 +34,4 @@ std::vector<std::unique_ptr<ReportWriter>> builtin_writers();
 /// Fails: kNotFound with the names there are.
 Expected<std::unique_ptr<ReportWriter>> make_writer(std::string_view name);
 
-}  // namespace pareto::client
+}  // namespace pareto::report

@@ -3,7 +3,7 @@
 #include "client/report/simulation_writer.h"
 #include "coordinator/results/record_json.h"
 
-namespace pareto::client {
+namespace pareto::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -123,4 +123,4 @@ std::string write_simulated_run_json(const results::RunRecord& run,
   return dump(json, 1) + "\n";
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::report

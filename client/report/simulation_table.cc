@@ -2,7 +2,7 @@
 #include "client/report/simulation_writer.h"
 #include "client/report/text_table.h"
 
-namespace pareto::client {
+namespace pareto::report {
 namespace {
 
 using simulation::DeviceOutcome;
@@ -18,11 +18,11 @@ constexpr double kFull = 0.98;
 /// An error that deserves a look.
 constexpr double kLargeError = 0.1;
 
-std::string percent(double share) { return fmt::format("{:.1f}%", share * 100); }
+std::string tenths_percent(double share) { return fmt::format("{:.1f}%", share * 100); }
 std::string signed_percent(double share) { return fmt::format("{:+.1f}%", share * 100); }
 
 std::string bottleneck_text(const std::string& name, double use) {
-  return name.empty() ? "-" : fmt::format("{} {}", name, percent(use));
+  return name.empty() ? "-" : fmt::format("{} {}", name, tenths_percent(use));
 }
 
 std::string pipelines_text(const Outcome& outcome, const ReportStyle& style) {
@@ -58,14 +58,15 @@ std::string stages_text(const Outcome& outcome, const ReportStyle& style) {
                    {"queue", Align::kRight, 1},
                    {"most", Align::kRight, 2}});
   const auto link_text = [](const LinkOutcome& link) {
-    return percent(link.use.mean) + (link.media.empty() ? "" : " " + link.way());
+    return tenths_percent(link.use.mean) + (link.media.empty() ? "" : " " + link.way());
   };
   for (const PipelineOutcome& one : outcome.pipelines) {
     for (std::size_t i = 0; i < one.stages.size(); ++i) {
       const StageOutcome& stage = one.stages[i];
       table.add({i == 0 ? one.name : "", fmt::format("{} on {}", i, stage.device),
-                 link_text(one.links[i]), percent(stage.computing), percent(stage.blocked),
-                 format_figure(stage.queue_mean), std::to_string(stage.queue_most)});
+                 link_text(one.links[i]), tenths_percent(stage.computing),
+                 tenths_percent(stage.blocked), format_figure(stage.queue_mean),
+                 std::to_string(stage.queue_most)});
     }
     table.add({"", "result", link_text(one.links.back()), "", "", "", ""});
   }
@@ -74,7 +75,7 @@ std::string stages_text(const Outcome& outcome, const ReportStyle& style) {
 
 void add_use(TextTable& table, const std::string& name, int count, const std::string& cores,
              const Utilisation& use) {
-  table.add({name, std::to_string(count), cores, percent(use.mean), percent(use.most),
+  table.add({name, std::to_string(count), cores, tenths_percent(use.mean), tenths_percent(use.most),
              count > 1 ? fmt::format("number {}", use.busiest) : ""},
             use.most > kFull ? RowStyle::kStrong : RowStyle::kPlain);
 }
@@ -150,8 +151,8 @@ std::string write_simulated_run_table(const results::RunRecord& run,
                     "predicted: off by {} (median), at most {}. Latency at window 1 is what it was "
                     "calibrated "
                     "with: p95 off by {}, at most {}.\n",
-                    simulated, percent(throughput.median), percent(throughput.most),
-                    percent(p95.median), percent(p95.most));
+                    simulated, tenths_percent(throughput.median), tenths_percent(throughput.most),
+                    tenths_percent(p95.median), tenths_percent(p95.most));
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::report

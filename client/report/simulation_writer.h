@@ -8,7 +8,7 @@
 #include "coordinator/replay/calibration.h"
 #include "partitioner/planning/simulation/simulate.h"
 
-namespace pareto::client {
+namespace pareto::report {
 
 /// Writes pipelines, with where their time goes, then devices and media. `name` is the scenario's.
 std::string write_simulation_table(const std::string& name, const simulation::Outcome& outcome,
@@ -26,4 +26,4 @@ std::string write_simulated_run_json(const results::RunRecord& run,
                                      const replay::RunSimulationOptions& options,
                                      const std::vector<replay::SimulatedTrial>& trials);
 
-}  // namespace pareto::client
+}  // namespace pareto::report

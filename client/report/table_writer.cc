@@ -21,7 +21,7 @@
 #include "core/base/counted.h"
 #include "core/base/text.h"
 
-namespace pareto::client {
+namespace pareto::report {
 namespace {
 
 using Trials = std::vector<const results::TrialRecord*>;
@@ -221,13 +221,13 @@ std::string write_failures(const results::RunRecord& run, const ReportStyle& sty
   return text;
 }
 
-std::string percent(double share) {
+std::string short_percent(double share) {
   return share < 0.1 ? fmt::format("{:.2g} %", 100 * share) : fmt::format("{:.0f} %", 100 * share);
 }
 
 /// Expected of a plan that was not measured, "10.2 +- 4 %".
 std::string expected_of(double figure, double deviation) {
-  return fmt::format("{} +- {}", format_figure(figure), percent(deviation));
+  return fmt::format("{} +- {}", format_figure(figure), short_percent(deviation));
 }
 
 /// Counts the plans that were predicted only: "11 of 21 plans were predicted only, 1 of them may be
@@ -307,7 +307,7 @@ std::string write_prediction_errors(const results::RunRecord& run, const ReportS
     std::vector<std::string> cells{fmt::format("{}", error.batch), error.condition,
                                    fmt::format("{}", error.trials)};
     for (const results::FigureError& figure : {error.latency, error.throughput}) {
-      cells.insert(cells.end(), {percent(figure.median), percent(figure.p95),
+      cells.insert(cells.end(), {short_percent(figure.median), short_percent(figure.p95),
                                  fmt::format("{:.2f}", figure.kendall_tau),
                                  fmt::format("{:.2f}", figure.kendall_tau_apart)});
     }
@@ -444,4 +444,4 @@ class TableWriter final : public ReportWriter {
 
 std::unique_ptr<ReportWriter> make_table_writer() { return std::make_unique<TableWriter>(); }
 
-}  // namespace pareto::client
+}  // namespace pareto::report

@@ -5,7 +5,7 @@
 
 #include "core/base/text.h"
 
-namespace pareto::client {
+namespace pareto::report {
 namespace {
 
 constexpr std::size_t kGap = 2;
@@ -163,4 +163,4 @@ std::string TextTable::render(const ReportStyle& style, std::string_view more_ro
   return text;
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::report

@@ -9,7 +9,7 @@
 
 #include "client/report/report_writer.h"
 
-namespace pareto::client {
+namespace pareto::report {
 
 enum class Align { kLeft, kRight };
 enum class RowStyle { kPlain, kStrong, kFaint, kWarning, kBad };
@@ -67,4 +67,4 @@ std::string styled(std::string_view text, RowStyle row_style, const ReportStyle&
 std::string paragraph(std::string_view text, RowStyle row_style, const ReportStyle& style,
                       std::size_t indent = 0);
 
-}  // namespace pareto::client
+}  // namespace pareto::report

@@ -8,7 +8,7 @@
 #include "client/report/text_table.h"
 #include "core/base/text.h"
 
-namespace pareto::client {
+namespace pareto::report {
 
 std::string trial_list(const results::RunRecord& run, const ReportStyle& style) {
   const auto batched = [](const results::TrialRecord& trial) { return trial.batch != 1; };
@@ -36,4 +36,4 @@ std::string trial_list(const results::RunRecord& run, const ReportStyle& style) 
   return table.render(style) + styled(failures, RowStyle::kBad, style);
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::report

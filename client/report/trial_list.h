@@ -6,9 +6,9 @@
 #include "client/report/report_writer.h"
 #include "coordinator/results/record.h"
 
-namespace pareto::client {
+namespace pareto::report {
 
 /// Returns a row a trial, in the run's order, and why those that no device has room for would fail.
 std::string trial_list(const results::RunRecord& run, const ReportStyle& style);
 
-}  // namespace pareto::client
+}  // namespace pareto::report

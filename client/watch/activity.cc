@@ -8,7 +8,7 @@
 
 #include "client/watch/bottleneck.h"
 
-namespace pareto::client {
+namespace pareto::watch {
 namespace {
 
 /// Returns how much a counter rose; no value if it fell, because what counted has begun again.
@@ -177,6 +177,8 @@ std::string stage_name(const Activity& activity, const StageView& stage) {
                      activity.devices.at(stage.device).reading.name);
 }
 
+std::string percent(double share) { return fmt::format("{:.0f} %", share * 100); }
+
 std::string pipeline_name(std::uint64_t id) { return fmt::format("{:08x}", id >> 32); }
 
 Activity activity_between(const std::vector<DeviceReading>& before,
@@ -206,4 +208,4 @@ Activity activity_between(const std::vector<DeviceReading>& before,
   return activity;
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::watch

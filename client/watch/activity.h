@@ -14,7 +14,7 @@
 #include "core/base/clock.h"
 #include "core/base/duration_histogram.h"
 
-namespace pareto::client {
+namespace pareto::watch {
 
 /// A device that was asked.
 struct DeviceReading {
@@ -126,7 +126,9 @@ std::optional<DurationRange> quantile_range(const DurationCounts& durations, dou
 
 /// Returns "stage 1 on pi-2".
 std::string stage_name(const Activity& activity, const StageView& stage);
+/// Returns "12 %" of 0.12.
+std::string percent(double share);
 /// Returns "3f2a90c1": the half of its id that people see.
 std::string pipeline_name(std::uint64_t id);
 
-}  // namespace pareto::client
+}  // namespace pareto::watch

@@ -1,6 +1,6 @@
 #include "client/watch/background_reading.h"
 
-namespace pareto::client {
+namespace pareto::watch {
 namespace {
 
 /// However a reading ends.
@@ -28,4 +28,4 @@ std::vector<DeviceReading> BackgroundReading::take() {
   return pending_.get();
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::watch

@@ -12,7 +12,7 @@
 #include "core/base/error.h"
 #include "core/transport/socket.h"
 
-namespace pareto::client {
+namespace pareto::watch {
 
 /// Threads: one owner. `read` is called on a thread of its own, once with each start(); who
 /// destroys this waits for it.
@@ -38,4 +38,4 @@ class BackgroundReading {
   std::future<std::vector<DeviceReading>> pending_;  ///< ends first: it uses the others
 };
 
-}  // namespace pareto::client
+}  // namespace pareto::watch

@@ -9,10 +9,8 @@
 
 #include "core/base/text.h"
 
-namespace pareto::client {
+namespace pareto::watch {
 namespace {
-
-std::string percent(double share) { return fmt::format("{:.0f} %", share * 100); }
 
 std::string count_of(std::uint64_t requests) {
   return fmt::format("{} request{} in flight", requests, requests == 1 ? "" : "s");
@@ -123,4 +121,4 @@ Bottleneck bottleneck_of(const Activity& activity, const PipelineView& pipeline)
   return stage;
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::watch

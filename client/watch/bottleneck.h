@@ -3,7 +3,7 @@
 
 #include "client/watch/activity.h"
 
-namespace pareto::client {
+namespace pareto::watch {
 
 /// The share of time from which on somebody counts as busy all of it: readings are not taken
 /// between two requests.
@@ -14,4 +14,4 @@ inline constexpr double kBusyShare = 0.85;
 /// `pipeline` is one of those in `activity`.
 Bottleneck bottleneck_of(const Activity& activity, const PipelineView& pipeline);
 
-}  // namespace pareto::client
+}  // namespace pareto::watch

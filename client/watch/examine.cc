@@ -8,7 +8,7 @@
 #include "core/transport/link_probe.h"
 #include "core/transport/transport.h"
 
-namespace pareto::client {
+namespace pareto::watch {
 namespace {
 
 constexpr std::chrono::milliseconds kPatience{5000};
@@ -140,4 +140,4 @@ std::vector<WayFacts> examine_ways(const std::vector<cluster::DaemonClient*>& de
   return ways;
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::watch

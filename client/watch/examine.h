@@ -8,7 +8,7 @@
 #include "client/watch/health.h"
 #include "coordinator/cluster/daemon_client.h"
 
-namespace pareto::client {
+namespace pareto::watch {
 
 /// Connects to each, at the same time. Null where there is a problem, which is said in its place of
 /// `facts`.
@@ -27,4 +27,4 @@ std::vector<WayFacts> examine_ways(const std::vector<cluster::DaemonClient*>& de
 /// half a second.
 std::vector<results::ForeignLoad> watch_others(const std::vector<cluster::DaemonClient*>& devices);
 
-}  // namespace pareto::client
+}  // namespace pareto::watch

@@ -10,7 +10,7 @@
 #include "core/base/text.h"
 #include "core/transport/address.h"
 
-namespace pareto::client {
+namespace pareto::watch {
 namespace {
 
 /// The result of a check; the caller knows whom it is about.
@@ -477,4 +477,4 @@ std::vector<Finding> check_health(const HealthFacts& facts) {
   return findings;
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::watch

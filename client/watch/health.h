@@ -15,7 +15,7 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 
-namespace pareto::client {
+namespace pareto::watch {
 
 /// A transport that this machine was to listen on.
 struct ListenFacts {
@@ -91,4 +91,4 @@ struct Finding {
 /// Returns what every check says of everything it is about, in the order of the facts.
 std::vector<Finding> check_health(const HealthFacts& facts);
 
-}  // namespace pareto::client
+}  // namespace pareto::watch

@@ -8,7 +8,7 @@
 
 #include "core/base/json_text.h"
 
-namespace pareto::client {
+namespace pareto::watch {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -127,4 +127,4 @@ std::string top_json(const Activity& activity, const std::string& time) {
   return dump(json);
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::watch

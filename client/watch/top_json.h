@@ -6,9 +6,9 @@
 
 #include "client/watch/activity.h"
 
-namespace pareto::client {
+namespace pareto::watch {
 
 /// Returns one JSON object without a newline. `time`: when the devices were asked (time_text.h).
 std::string top_json(const Activity& activity, const std::string& time);
 
-}  // namespace pareto::client
+}  // namespace pareto::watch

@@ -9,7 +9,7 @@
 #include "client/report/text_table.h"
 #include "core/base/text.h"
 
-namespace pareto::client {
+namespace pareto::watch {
 namespace {
 
 constexpr const char* kNothing = "-";
@@ -23,8 +23,6 @@ std::string or_nothing(const std::optional<T>& value, Format format) {
   return value ? format(*value) : std::string(kNothing);
 }
 
-std::string percent(double share) { return fmt::format("{:.0f} %", share * 100); }
-
 std::string bytes(double count) { return format_bytes(static_cast<std::uint64_t>(count)); }
 
 /// Returns "20-50": no closer than the histogram knows it.
@@ -34,7 +32,8 @@ std::string range(const DurationRange& durations) {
 }
 
 std::string mean_of(const std::optional<DurationFigures>& durations) {
-  return or_nothing(durations, [](const auto& known) { return format_figure(known.mean_ms); });
+  return or_nothing(durations,
+                    [](const auto& known) { return report::format_figure(known.mean_ms); });
 }
 
 std::string range_of(const std::optional<DurationFigures>& durations,
@@ -53,23 +52,23 @@ std::string clock_of(const control::MachineState& machine) {
 
 /// Returns the table of devices. The reason why a device does not answer stands below, if there is
 /// room for it.
-std::string device_table(const Activity& activity, const ReportStyle& style) {
-  TextTable table({{"device"},
-                   {"address", Align::kLeft, 3},
-                   {"runs on", Align::kLeft, 5},
-                   {"cpu", Align::kRight},
-                   {"cores", Align::kRight, 4},
-                   {"memory", Align::kRight, 1},
-                   {"available", Align::kRight, 2},
-                   {"temp", Align::kRight},
-                   {"clock", Align::kRight, 2},
-                   {"slowed down"}});
+std::string device_table(const Activity& activity, const report::ReportStyle& style) {
+  report::TextTable table({{"device"},
+                           {"address", report::Align::kLeft, 3},
+                           {"runs on", report::Align::kLeft, 5},
+                           {"cpu", report::Align::kRight},
+                           {"cores", report::Align::kRight, 4},
+                           {"memory", report::Align::kRight, 1},
+                           {"available", report::Align::kRight, 2},
+                           {"temp", report::Align::kRight},
+                           {"clock", report::Align::kRight, 2},
+                           {"slowed down"}});
   std::string problems;
   for (const DeviceView& device : activity.devices) {
     const DeviceReading& reading = device.reading;
     if (!reading.problem.empty()) {
-      table.add({reading.name, reading.address, "", "no answer"}, RowStyle::kBad);
-      problems += paragraph(reading.problem, RowStyle::kBad, style, kIndent);
+      table.add({reading.name, reading.address, "", "no answer"}, report::RowStyle::kBad);
+      problems += paragraph(reading.problem, report::RowStyle::kBad, style, kIndent);
       continue;
     }
     const control::MachineState& machine = reading.observation.machine;
@@ -79,7 +78,7 @@ std::string device_table(const Activity& activity, const ReportStyle& style) {
                or_nothing(machine.temperature_celsius,
                           [](double degrees) { return fmt::format("{:.0f} °C", degrees); }),
                clock_of(machine), machine.throttled.empty() ? "no" : join(machine.throttled)},
-              machine.throttled.empty() ? RowStyle::kPlain : RowStyle::kBad);
+              machine.throttled.empty() ? report::RowStyle::kPlain : report::RowStyle::kBad);
   }
   std::vector<std::string> imitated;
   for (const DeviceView& device : activity.devices) {
@@ -92,7 +91,7 @@ std::string device_table(const Activity& activity, const ReportStyle& style) {
             "imitated: {}. cpu is what the imitation takes of this machine; computing, of a "
             "stage, counts its pauses too",
             join(imitated)),
-        RowStyle::kFaint, style, kIndent);
+        report::RowStyle::kFaint, style, kIndent);
   }
   table.remove_if_repeated(1, 0);
   return table.render(style, kMoreRoom) + note + problems;
@@ -146,40 +145,40 @@ std::string note_of(const StageRow& row) {
   }
   if (row.bottleneck) return "◀ bottleneck";
   const bool fails = row.stage->rates && row.stage->rates->failed_per_s > 0;
-  return fails ? format_figure(row.stage->rates->failed_per_s) + " failed/s" : "";
+  return fails ? report::format_figure(row.stage->rates->failed_per_s) + " failed/s" : "";
 }
 
-RowStyle style_of(const StageRow& row) {
-  if (row.bottleneck) return RowStyle::kStrong;
-  if (row.stage->now.state == control::StageState::kFailed) return RowStyle::kBad;
-  return row.stage->now.state == control::StageState::kRunning ? RowStyle::kPlain
-                                                               : RowStyle::kFaint;
+report::RowStyle style_of(const StageRow& row) {
+  if (row.bottleneck) return report::RowStyle::kStrong;
+  if (row.stage->now.state == control::StageState::kFailed) return report::RowStyle::kBad;
+  return row.stage->now.state == control::StageState::kRunning ? report::RowStyle::kPlain
+                                                               : report::RowStyle::kFaint;
 }
 
 std::string stage_table(const Activity& activity, const TopStyle& style) {
-  TextTable table({{"pipeline"},
-                   {"stage", Align::kRight},
-                   {"device"},
-                   {"model", Align::kLeft, 6},
-                   {"req/s", Align::kRight},
-                   {"mean ms", Align::kRight},
-                   {"p50 ms", Align::kRight, 4},
-                   {"p95 ms", Align::kRight, 4},
-                   {"wait ms", Align::kRight, 1},
-                   {"wait p95", Align::kRight, 5},
-                   {"computing", Align::kRight},
-                   {"in flight", Align::kRight, 2},
-                   {"in/s", Align::kRight, 3},
-                   {"out/s", Align::kRight, 3},
-                   {"operators", Align::kLeft, 7},
-                   {""}});
+  report::TextTable table({{"pipeline"},
+                           {"stage", report::Align::kRight},
+                           {"device"},
+                           {"model", report::Align::kLeft, 6},
+                           {"req/s", report::Align::kRight},
+                           {"mean ms", report::Align::kRight},
+                           {"p50 ms", report::Align::kRight, 4},
+                           {"p95 ms", report::Align::kRight, 4},
+                           {"wait ms", report::Align::kRight, 1},
+                           {"wait p95", report::Align::kRight, 5},
+                           {"computing", report::Align::kRight},
+                           {"in flight", report::Align::kRight, 2},
+                           {"in/s", report::Align::kRight, 3},
+                           {"out/s", report::Align::kRight, 3},
+                           {"operators", report::Align::kLeft, 7},
+                           {""}});
   for (const StageRow& row : stage_rows(activity, style.order)) {
     const control::StageActivity& now = row.stage->now;
     const auto& rates = row.stage->rates;
     const auto rate = [&](auto value_of) { return rates ? value_of(*rates) : kNothing; };
     table.add({pipeline_name(row.pipeline->id), std::to_string(now.stage),
                activity.devices[row.stage->device].reading.name, now.model,
-               rate([](const StageRates& r) { return format_figure(r.requests_per_s); }),
+               rate([](const StageRates& r) { return report::format_figure(r.requests_per_s); }),
                rate([](const StageRates& r) { return mean_of(r.compute); }),
                rate([](const StageRates& r) { return range_of(r.compute, &DurationFigures::p50); }),
                rate([](const StageRates& r) { return range_of(r.compute, &DurationFigures::p95); }),
@@ -195,15 +194,15 @@ std::string stage_table(const Activity& activity, const TopStyle& style) {
   return table.render(style.report, kMoreRoom);
 }
 
-std::string link_table(const Activity& activity, const ReportStyle& style) {
-  TextTable table({{"pipeline"},
-                   {"link from"},
-                   {"to"},
-                   {"busy", Align::kRight},
-                   {"bytes/s", Align::kRight},
-                   {"ms then", Align::kRight, 1},
-                   {"bytes/s then", Align::kRight, 2},
-                   {""}});
+std::string link_table(const Activity& activity, const report::ReportStyle& style) {
+  report::TextTable table({{"pipeline"},
+                           {"link from"},
+                           {"to"},
+                           {"busy", report::Align::kRight},
+                           {"bytes/s", report::Align::kRight},
+                           {"ms then", report::Align::kRight, 1},
+                           {"bytes/s then", report::Align::kRight, 2},
+                           {""}});
   bool probed = false;
   for (const PipelineView& pipeline : activity.pipelines) {
     for (std::size_t i = 0; i < pipeline.links.size(); ++i) {
@@ -214,10 +213,11 @@ std::string link_table(const Activity& activity, const ReportStyle& style) {
       table.add(
           {pipeline_name(pipeline.id), link.from, link.to, or_nothing(link.busy, percent),
            or_nothing(link.bytes_per_s, bytes),
-           or_nothing(link.round_trip,
-                      [](Nanoseconds time) { return format_figure(to_milliseconds(time)); }),
+           or_nothing(
+               link.round_trip,
+               [](Nanoseconds time) { return report::format_figure(to_milliseconds(time)); }),
            or_nothing(link.bytes_per_second_then, format_bytes), bottleneck ? "◀ bottleneck" : ""},
-          bottleneck ? RowStyle::kStrong : RowStyle::kPlain);
+          bottleneck ? report::RowStyle::kStrong : report::RowStyle::kPlain);
     }
   }
   std::string text = table.render(style, kMoreRoom);
@@ -225,22 +225,22 @@ std::string link_table(const Activity& activity, const ReportStyle& style) {
     text += paragraph(
         "then: round trip, and what the link carried, as its pipeline was deployed. What else used "
         "the link then took its part",
-        RowStyle::kFaint, style, kIndent);
+        report::RowStyle::kFaint, style, kIndent);
   }
   return text;
 }
 
-std::string summary(const Activity& activity, const ReportStyle& style) {
+std::string summary(const Activity& activity, const report::ReportStyle& style) {
   std::string text;
   for (const PipelineView& pipeline : activity.pipelines) {
     const bool limited =
         pipeline.bottleneck.limit == Limit::kStage || pipeline.bottleneck.limit == Limit::kLink;
-    RowStyle row = limited ? RowStyle::kStrong : RowStyle::kPlain;
-    if (pipeline.bottleneck.limit == Limit::kFailed) row = RowStyle::kBad;
+    report::RowStyle row = limited ? report::RowStyle::kStrong : report::RowStyle::kPlain;
+    if (pipeline.bottleneck.limit == Limit::kFailed) row = report::RowStyle::kBad;
     const std::string line = fmt::format(
         "pipeline {} {}: {}{} in flight; {}", pipeline_name(pipeline.id), pipeline.model,
         or_nothing(pipeline.requests_per_s,
-                   [](double rate) { return format_figure(rate) + " requests/s, "; }),
+                   [](double rate) { return report::format_figure(rate) + " requests/s, "; }),
         pipeline.in_flight, pipeline.bottleneck.words);
     text += paragraph(line, row, style, kIndent);
   }
@@ -260,9 +260,9 @@ std::string cut_to(const std::string& text, int rows) {
 }  // namespace
 
 std::string top_text(const Activity& activity, const TopStyle& style) {
-  const ReportStyle& report = style.report;
+  const report::ReportStyle& report = style.report;
   const auto faint = [&](const std::string& line) {
-    return paragraph(line, RowStyle::kFaint, report, kIndent);
+    return paragraph(line, report::RowStyle::kFaint, report, kIndent);
   };
   std::string text = faint(style.title);
   text += activity.devices.empty()
@@ -277,4 +277,4 @@ std::string top_text(const Activity& activity, const TopStyle& style) {
   return left > 0 ? cut_to(text, left) + keys : cut_to(text, style.rows);
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::watch

@@ -9,7 +9,7 @@
 #include "client/report/report_writer.h"
 #include "client/watch/activity.h"
 
-namespace pareto::client {
+namespace pareto::watch {
 
 /// The order of the rows of stages.
 enum class TopOrder { kPipeline, kRate, kComputing, kWait, kDevice };
@@ -19,7 +19,7 @@ inline constexpr std::array<std::string_view, 5> kTopOrders{"pipeline", "rate", 
                                                             "device"};
 
 struct TopStyle {
-  ReportStyle report{};
+  report::ReportStyle report{};
   int rows = 0;  ///< height of the terminal; 0 = no limit
   TopOrder order = TopOrder::kPipeline;
   std::string title{};  ///< the first line
@@ -31,4 +31,4 @@ struct TopStyle {
 /// before the first have answered.
 std::string top_text(const Activity& activity, const TopStyle& style);
 
-}  // namespace pareto::client
+}  // namespace pareto::watch

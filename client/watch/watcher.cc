@@ -3,7 +3,7 @@
 #include <thread>
 #include <utility>
 
-namespace pareto::client {
+namespace pareto::watch {
 
 Watcher::Watcher(std::vector<cluster::DeviceConfig> devices, Connect connect)
     : connect_(std::move(connect)) {
@@ -43,4 +43,4 @@ std::vector<DeviceReading> Watcher::read(std::chrono::milliseconds patience) {
   return readings;
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::watch

@@ -10,7 +10,7 @@
 #include "coordinator/cluster/daemon_client.h"
 #include "core/base/error.h"
 
-namespace pareto::client {
+namespace pareto::watch {
 
 /// Threads: one owner. Devices are asked at the same time, each on a thread that ends with read().
 class Watcher {
@@ -38,4 +38,4 @@ class Watcher {
   const Connect connect_;
 };
 
-}  // namespace pareto::client
+}  // namespace pareto::watch

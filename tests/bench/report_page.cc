@@ -22,7 +22,7 @@ Expected<std::string> large_page(const std::filesystem::path& folder) {
   PARETO_TRY(store->put_trials(run.id, run.trials));
   PARETO_TRY(store->update_run(run));
   PARETO_ASSIGN(const results::RunRecord stored, store->load_run(run.id));
-  PARETO_ASSIGN(const auto writer, client::make_writer("html"));
+  PARETO_ASSIGN(const auto writer, report::make_writer("html"));
   return writer->write(stored, {});
 }
 

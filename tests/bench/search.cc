@@ -15,9 +15,9 @@ namespace pareto::bench {
 namespace {
 
 using planning::CostInputs;
-using planning::FrontPoint;
-using planning::SearchOptions;
-using planning::SearchStrategy;
+using search::FrontPoint;
+using search::SearchOptions;
+using search::SearchStrategy;
 
 constexpr int kInstances = 100'000;
 constexpr int kMostDevices = 4;
@@ -65,7 +65,7 @@ Expected<Timed> time_search(const CostInputs& inputs, const SearchOptions& optio
   for (int round = 0; round < kRounds; ++round) {
     const Nanoseconds start = thread_cpu_time();
     PARETO_ASSIGN(const std::vector<FrontPoint> front,
-                  planning::exact_search()->search(inputs, options));
+                  search::exact_search()->search(inputs, options));
     timed.shortest = std::min(timed.shortest, thread_cpu_time() - start);
     timed.points = front.size();
   }
@@ -123,15 +123,15 @@ Expected<std::vector<Row>> search_mismatches(const std::string& name) {
   for (int i = 0; i < kInstances; ++i) {
     const Instance instance = random_instance(i, random);
     PARETO_ASSIGN(const std::vector<FrontPoint> expected,
-                  planning::exhaustive_search()->search(instance.inputs, instance.options));
+                  search::exhaustive_search()->search(instance.inputs, instance.options));
     points += expected.size();
     ++by_devices[instance.inputs.devices.size()];
     with_third += instance.options.also.empty() ? 0 : 1;
     with_limits += std::ranges::any_of(instance.inputs.devices, [](const auto& device) {
       return device.memory_limit_bytes < INT64_MAX;
     });
-    for (const SearchStrategy* const strategy : planning::builtin_searches()) {
-      if (strategy == planning::exhaustive_search()) continue;
+    for (const SearchStrategy* const strategy : search::builtin_searches()) {
+      if (strategy == search::exhaustive_search()) continue;
       PARETO_ASSIGN(const std::vector<FrontPoint> front,
                     strategy->search(instance.inputs, instance.options));
       if (!test::difference(front, expected).empty() ||

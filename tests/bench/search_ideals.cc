@@ -15,7 +15,7 @@ namespace {
 
 using model::Graph;
 using planning::CostInputs;
-using planning::GraphIdeals;
+using search::GraphIdeals;
 
 constexpr int kModels = 4;
 constexpr int kRounds = 3;
@@ -52,8 +52,8 @@ Expected<CostInputs> costs_of(const Graph& graph, const GraphIdeals& ideals, int
   inputs.legal.assign(ideals.operators.size(), true);
   inputs.ends = ideals.ideals.ends;
   for (planning::DeviceCosts& device : inputs.devices) {
-    PARETO_ASSIGN(device, planning::ideal_costs(made_up_profile(graph, random), ideals));
-    device.weight_bytes = planning::ideal_weight_bytes(graph, ideals);
+    PARETO_ASSIGN(device, search::ideal_costs(made_up_profile(graph, random), ideals));
+    device.weight_bytes = search::ideal_weight_bytes(graph, ideals);
   }
   return inputs;
 }
@@ -72,10 +72,10 @@ Expected<std::vector<Row>> search_time_of_ideals(const std::string& name, const 
     std::size_t found = 0;
     for (int round = 0; round < kRounds; ++round) {
       const Nanoseconds start = thread_cpu_time();
-      PARETO_ASSIGN(const GraphIdeals ideals, planning::find_graph_ideals(graph, 1));
+      PARETO_ASSIGN(const GraphIdeals ideals, search::find_graph_ideals(graph, 1));
       PARETO_ASSIGN(const CostInputs inputs,
                     costs_of(graph, ideals, devices, static_cast<std::uint64_t>(seed)));
-      PARETO_ASSIGN(const auto front, planning::exact_search()->search(inputs, {}));
+      PARETO_ASSIGN(const auto front, search::exact_search()->search(inputs, {}));
       shortest = std::min(shortest, thread_cpu_time() - start);
       found = front.size();
       sets = ideals.operators.size();

@@ -9,7 +9,7 @@
 
 namespace pareto::test {
 
-using planning::FrontPoint;
+using search::FrontPoint;
 
 namespace {
 
@@ -41,13 +41,13 @@ std::string difference(const std::vector<FrontPoint>& a, const std::vector<Front
 }
 
 std::string flaw(const std::vector<FrontPoint>& front, const planning::CostInputs& inputs,
-                 const planning::SearchOptions& options) {
+                 const search::SearchOptions& options) {
   for (std::size_t i = 0; i < front.size(); ++i) {
     const FrontPoint& here = front[i];
     const auto evaluation = planning::evaluate(inputs, here.placement);
     if (!evaluation) return evaluation.error().message;
     if (planning::at_window(*evaluation, here.point.window) != here.point ||
-        also_at(*evaluation, options.also, here.point) != here.also ||
+        search::also_at(*evaluation, options.also, here.point) != here.also ||
         here.point.window < options.windows.least || here.point.window > options.windows.most) {
       return fmt::format("{} is not what its placement does", text(here));
     }

@@ -16,7 +16,7 @@ bool is_measured(const TrialRecord& trial) {
 }
 
 double printed(double figure) {
-  return std::strtod(client::format_figure(figure).c_str(), nullptr);
+  return std::strtod(report::format_figure(figure).c_str(), nullptr);
 }
 
 bool beats(const TrialRecord& a, const TrialRecord& b) {

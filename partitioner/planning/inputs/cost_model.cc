@@ -153,7 +153,7 @@ void rule_out(const std::vector<plan::OperatorRange>& too_large,
 
 std::vector<SharedWeight> shared_weights_to_load(const Model& model,
                                                  const std::vector<plan::OperatorRanges>& before) {
-  std::vector<SharedWeight> shared = shared_weights(model.graph(), before);
+  std::vector<SharedWeight> shared = search::shared_weights(model.graph(), before);
   for (SharedWeight& weight : shared) weight.bytes *= plan::kWeightCopies;
   return shared;
 }

@@ -33,8 +33,8 @@ class OrderSpace final : public CutSpace {
 
 class IdealSpace final : public CutSpace {
  public:
-  IdealSpace(const model::Model& model, GraphIdeals ideals, std::vector<DeviceFacts> devices,
-             plan::Plan blank)
+  IdealSpace(const model::Model& model, search::GraphIdeals ideals,
+             std::vector<DeviceFacts> devices, plan::Plan blank)
       : CutSpace(std::move(devices), std::move(blank)), model_(model), ideals_(std::move(ideals)) {}
 
   bool anywhere() const override { return true; }
@@ -52,7 +52,7 @@ class IdealSpace final : public CutSpace {
   }
 
   const model::Model& model_;
-  const GraphIdeals ideals_;
+  const search::GraphIdeals ideals_;
 };
 
 }  // namespace
@@ -70,7 +70,7 @@ Expected<CutChoice> choose_cuts(const model::Model& model, std::int64_t batch, C
                                 std::size_t most) {
   CutChoice choice;
   if (cuts == Cuts::kOrder) return choice;
-  auto found = with_context(find_graph_ideals(model.graph(), batch, most),
+  auto found = with_context(search::find_graph_ideals(model.graph(), batch, most),
                             "cutting {} at every ideal", model.name());
   if (found) {
     choice.ideals = *std::move(found);

@@ -68,8 +68,8 @@ class CutSpace {
 
 /// The choice of where plans may be cut, before it is known by which devices.
 struct CutChoice {
-  std::optional<GraphIdeals> ideals;  ///< no value means the model's order
-  std::string why_in_order;           ///< why kAuto came to the model's order; empty: it did not
+  std::optional<search::GraphIdeals> ideals;  ///< no value means the model's order
+  std::string why_in_order;  ///< why kAuto came to the model's order; empty: it did not
 };
 /// Chooses the space. Up to `most` ideals are not too many. Fails: kExhausted (kIdeals, and there
 /// are too many).

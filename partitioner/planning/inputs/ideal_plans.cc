@@ -17,7 +17,7 @@ std::string name_of(const model::Model& model, const plan::OperatorRanges& befor
 }
 
 /// Returns the ideals that are prefixes of the model's order, by how many operators they hold.
-std::map<std::int64_t, int> prefixes_among(const GraphIdeals& ideals) {
+std::map<std::int64_t, int> prefixes_among(const search::GraphIdeals& ideals) {
   std::map<std::int64_t, int> prefixes;
   for (std::size_t i = 0; i < ideals.operators.size(); ++i) {
     const plan::OperatorRanges& set = ideals.operators[i];
@@ -30,8 +30,8 @@ std::map<std::int64_t, int> prefixes_among(const GraphIdeals& ideals) {
 
 }  // namespace
 
-Expected<CostInputs> make_ideal_cost_inputs(const model::Model& model, const GraphIdeals& ideals,
-                                            std::int64_t batch,
+Expected<CostInputs> make_ideal_cost_inputs(const model::Model& model,
+                                            const search::GraphIdeals& ideals, std::int64_t batch,
                                             const std::vector<DeviceFacts>& devices,
                                             const std::vector<ProbedTransport>& transports,
                                             const ProbedCodecs& codecs) {
@@ -45,13 +45,13 @@ Expected<CostInputs> make_ideal_cost_inputs(const model::Model& model, const Gra
   for (const plan::OperatorRanges& set : ideals.operators) positions.push_back(plan::count_of(set));
   inputs.links = link_costs(positions, inputs.boundary_bytes, devices.size(), transports, codecs);
   share_media(devices, inputs);
-  std::vector<std::int64_t> weights = ideal_weight_bytes(model.graph(), ideals);
+  std::vector<std::int64_t> weights = search::ideal_weight_bytes(model.graph(), ideals);
   for (std::int64_t& bytes : weights) bytes *= plan::kWeightCopies;
   const std::vector<SharedWeight> shared = shared_weights_to_load(model, ideals.operators);
   for (std::size_t i = 0; i < devices.size(); ++i) {
     DeviceCosts& costs = inputs.devices[i];
-    PARETO_ASSIGN(DeviceCosts times,
-                  with_context(ideal_costs(devices[i].profile, ideals), "device {}", costs.name));
+    PARETO_ASSIGN(DeviceCosts times, with_context(search::ideal_costs(devices[i].profile, ideals),
+                                                  "device {}", costs.name));
     costs.busy = std::move(times.busy);
     static_cast<StageCosts&>(costs) = std::move(times);
     costs.weight_bytes = weights;
@@ -66,7 +66,7 @@ Expected<CostInputs> make_ideal_cost_inputs(const model::Model& model, const Gra
   return inputs;
 }
 
-void place_ideals(const model::Model& model, const GraphIdeals& ideals,
+void place_ideals(const model::Model& model, const search::GraphIdeals& ideals,
                   const std::vector<DeviceFacts>& devices, const Placement& placement,
                   plan::Plan& plan) {
   plan.splits.clear();
@@ -84,7 +84,7 @@ void place_ideals(const model::Model& model, const GraphIdeals& ideals,
   }
 }
 
-Expected<Placement> placement_among(const plan::Plan& plan, const GraphIdeals& ideals,
+Expected<Placement> placement_among(const plan::Plan& plan, const search::GraphIdeals& ideals,
                                     const std::vector<DeviceFacts>& devices) {
   const auto position_of = [&](const plan::OperatorRanges& set) -> Expected<int> {
     const auto found = std::ranges::find(ideals.operators, set);

@@ -20,11 +20,11 @@ double latency_ms(const OperatingPoint& point) { return to_milliseconds(point.la
 
 }  // namespace
 
-Expected<AlsoObjectives> parse_also(std::string_view names) {
+Expected<search::AlsoObjectives> parse_also(std::string_view names) {
   return with_context(find_objectives(split_list(names), searched_objectives()), "--also");
 }
 
-Expected<Preference> parse_preference(std::string_view name, const AlsoObjectives& also) {
+Expected<Preference> parse_preference(std::string_view name, const search::AlsoObjectives& also) {
   for (std::size_t i = 0; i < also.size(); ++i) {
     if (also[i]->name == name) return Preference{Kind::kAlso, i};
   }
@@ -34,9 +34,10 @@ Expected<Preference> parse_preference(std::string_view name, const AlsoObjective
               "--prefer {}: balanced, latency or throughput, or what --also names", name);
 }
 
-std::optional<std::size_t> choose_plan(const std::vector<FrontPoint>& front, const Limits& limits,
-                                       Preference preference, std::int64_t batch) {
-  const auto cost = [&](const FrontPoint& one) {
+std::optional<std::size_t> choose_plan(const std::vector<search::FrontPoint>& front,
+                                       const Limits& limits, Preference preference,
+                                       std::int64_t batch) {
+  const auto cost = [&](const search::FrontPoint& one) {
     switch (preference.kind) {
       case Kind::kLatency:
         return latency_ms(one.point);
@@ -58,7 +59,7 @@ std::optional<std::size_t> choose_plan(const std::vector<FrontPoint>& front, con
   return best;
 }
 
-std::optional<std::size_t> beaten_by(const std::vector<FrontPoint>& front,
+std::optional<std::size_t> beaten_by(const std::vector<search::FrontPoint>& front,
                                      const OperatingPoint& point, double share,
                                      const Values& also) {
   for (std::size_t i = 0; i < front.size(); ++i) {

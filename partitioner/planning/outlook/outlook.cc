@@ -46,7 +46,8 @@ std::vector<Placement> placements_to_look_at(const CostInputs& inputs, bool pair
 }
 
 std::vector<Candidate> candidates(const CutSpace& space, const CostInputs& inputs,
-                                  const std::vector<FrontPoint>& front, const OutlookWish& wish) {
+                                  const std::vector<search::FrontPoint>& front,
+                                  const OutlookWish& wish) {
   std::vector<Candidate> found;
   for (const Placement& placement : placements_to_look_at(inputs, wish.pairs)) {
     const auto evaluation = evaluate(inputs, placement);
@@ -54,7 +55,7 @@ std::vector<Candidate> candidates(const CutSpace& space, const CostInputs& input
     Candidate candidate{space.plan_of(placement, inputs), *evaluation, {}};
     for (const auto& point : operating_points(*evaluation, {})) {
       candidate.points.push_back(
-          {point, beaten_by(front, point, 0, also_at(*evaluation, wish.also, point))});
+          {point, beaten_by(front, point, 0, search::also_at(*evaluation, wish.also, point))});
     }
     found.push_back(std::move(candidate));
   }
@@ -65,14 +66,14 @@ std::vector<Candidate> candidates(const CutSpace& space, const CostInputs& input
 
 Expected<Outlook> look_ahead(const CutSpace& space, const CostInputs& inputs,
                              const OutlookWish& wish, std::string condition) {
-  SearchOptions options;
+  search::SearchOptions options;
   options.also = wish.also;
   options.replicas = wish.replicas;
   PARETO_ASSIGN(const auto front, wish.search->search(inputs, options));
   Outlook outlook;
   outlook.condition = std::move(condition);
   outlook.cut_anywhere = space.anywhere();
-  for (const FrontPoint& one : front) {
+  for (const search::FrontPoint& one : front) {
     PlannedPoint planned{space.plan_of(one.placement, inputs, one.point.window), one.point,
                          one.evaluation};
     if (knows_jitter(inputs, one.placement)) {

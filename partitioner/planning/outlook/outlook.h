@@ -55,8 +55,8 @@ struct Outlook {
 };
 
 struct OutlookWish {
-  const SearchStrategy* search = nullptr;
-  AlsoObjectives also{};  ///< next to latency and throughput
+  const search::SearchStrategy* search = nullptr;
+  search::AlsoObjectives also{};  ///< next to latency and throughput
   Limits limits;
   Preference preference{};
   std::int64_t batch = 1;

@@ -4,7 +4,7 @@
 #include "core/base/text.h"
 #include "partitioner/planning/search/strategies.h"
 
-namespace pareto::planning {
+namespace pareto::search {
 
 const std::vector<const SearchStrategy*>& builtin_searches() {
   static const std::vector<const SearchStrategy*> kAll{exact_search(), label_search(),
@@ -22,4 +22,4 @@ Expected<const SearchStrategy*> find_search(std::string_view name) {
               did_you_mean(name, names));
 }
 
-}  // namespace pareto::planning
+}  // namespace pareto::search

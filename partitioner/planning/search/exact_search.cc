@@ -4,21 +4,21 @@
 #include "partitioner/planning/search/strategies.h"
 #include "partitioner/planning/search/threshold_search.h"
 
-namespace pareto::planning {
+namespace pareto::search {
 namespace {
 
 class ExactSearch final : public SearchStrategy {
  public:
   std::string_view name() const override { return "exact"; }
 
-  Expected<std::vector<FrontPoint>> search(const CostInputs& inputs,
+  Expected<std::vector<FrontPoint>> search(const planning::CostInputs& inputs,
                                            const SearchOptions& options) const override {
     PARETO_TRY(check_search(inputs, options));
     if (!options.also.empty() || media_roles(inputs).any()) {
       return label_search()->search(inputs, options);
     }
     PointFront front(options.windows, options.also);
-    std::vector<Placement> witnesses;
+    std::vector<planning::Placement> witnesses;
     PARETO_TRY(threshold_search(inputs, options.windows, front, witnesses));
     add_lone_devices(inputs, options, front, witnesses);
     PARETO_TRY(add_replicas(inputs, options, front, witnesses));
@@ -33,4 +33,4 @@ const SearchStrategy* exact_search() {
   return &kSearch;
 }
 
-}  // namespace pareto::planning
+}  // namespace pareto::search

@@ -2,15 +2,15 @@
 
 #include <algorithm>
 
-namespace pareto::planning {
+namespace pareto::search {
 namespace {
 
-bool alike(const LinkCodec& a, const LinkCodec& b) {
+bool alike(const planning::LinkCodec& a, const planning::LinkCodec& b) {
   return a.figures == b.figures && a.by_position == b.by_position && a.measured == b.measured;
 }
 
 /// Returns whether two links are alike but for their shared channels.
-bool alike(const LinkCosts& a, const LinkCosts& b) {
+bool alike(const planning::LinkCosts& a, const planning::LinkCosts& b) {
   return a.usable == b.usable && a.bytes_per_second == b.bytes_per_second && a.delay == b.delay &&
          a.message == b.message && a.send == b.send && a.receive == b.receive &&
          a.send_ns_per_byte == b.send_ns_per_byte &&
@@ -19,8 +19,8 @@ bool alike(const LinkCosts& a, const LinkCosts& b) {
                             [](const auto& x, const auto& y) { return alike(x, y); });
 }
 
-bool alike(const DeviceCosts& a, const DeviceCosts& b) {
-  return static_cast<const StageCosts&>(a) == b && a.busy == b.busy &&
+bool alike(const planning::DeviceCosts& a, const planning::DeviceCosts& b) {
+  return static_cast<const planning::StageCosts&>(a) == b && a.busy == b.busy &&
          a.weight_bytes == b.weight_bytes && a.shared_weights == b.shared_weights &&
          a.crossing_bytes == b.crossing_bytes && a.early == b.early &&
          a.memory_limit_bytes == b.memory_limit_bytes && a.too_large == b.too_large &&
@@ -30,7 +30,7 @@ bool alike(const DeviceCosts& a, const DeviceCosts& b) {
 
 /// Returns whether exchanging the two changes nothing. That is an equivalence, so that those of a
 /// group may be permuted at will.
-bool exchangeable(const CostInputs& inputs, const MediaRoles& media, int i, int j) {
+bool exchangeable(const planning::CostInputs& inputs, const MediaRoles& media, int i, int j) {
   // From one place to another, and from a third to a fourth.
   const auto links_alike = [&](int from, int to, int other_from, int other_to) {
     return alike(inputs.link(from, to), inputs.link(other_from, other_to)) &&
@@ -50,7 +50,7 @@ bool exchangeable(const CostInputs& inputs, const MediaRoles& media, int i, int 
 
 }  // namespace
 
-std::vector<std::vector<int>> exchangeable_devices(const CostInputs& inputs,
+std::vector<std::vector<int>> exchangeable_devices(const planning::CostInputs& inputs,
                                                    const MediaRoles& media) {
   std::vector<std::vector<int>> groups;
   for (int device = 0; device < inputs.coordinator(); ++device) {
@@ -66,4 +66,4 @@ std::vector<std::vector<int>> exchangeable_devices(const CostInputs& inputs,
   return groups;
 }
 
-}  // namespace pareto::planning
+}  // namespace pareto::search

@@ -7,12 +7,12 @@
 #include "partitioner/planning/cost/cost_inputs.h"
 #include "partitioner/planning/search/media_roles.h"
 
-namespace pareto::planning {
+namespace pareto::search {
 
 /// Returns the devices in groups. Those of one group have the same costs and the same links to all
 /// others; a medium of one device may stand for that of another. Each group ascends, and so do
 /// their first devices. `media` are those of the inputs.
-std::vector<std::vector<int>> exchangeable_devices(const CostInputs& inputs,
+std::vector<std::vector<int>> exchangeable_devices(const planning::CostInputs& inputs,
                                                    const MediaRoles& media);
 
-}  // namespace pareto::planning
+}  // namespace pareto::search

@@ -7,7 +7,7 @@
 #include "partitioner/planning/search/point_front.h"
 #include "partitioner/planning/search/strategies.h"
 
-namespace pareto::planning {
+namespace pareto::search {
 namespace {
 
 /// Placements of K devices on N operators grow with K! times N choose K - 1, and with the codecs of
@@ -16,7 +16,7 @@ constexpr double kMostPlacements = 1e9;
 
 class Enumeration {
  public:
-  Enumeration(const CostInputs& inputs, const SearchOptions& options)
+  Enumeration(const planning::CostInputs& inputs, const SearchOptions& options)
       : inputs_(inputs),
         options_(options),
         front_(options.windows, options.also),
@@ -33,25 +33,26 @@ class Enumeration {
   struct Sums {
     std::int64_t latency = 0;
     std::int64_t bottleneck = 1;
-    Values also{};
+    planning::Values also{};
   };
 
   /// Adds a part of a pipeline to each value. It is written again here, and not taken from
   /// plan_values.h, because other searches are judged by this one.
   template <typename Part>
-  void add_to(Values& values, Part part) const {
+  void add_to(planning::Values& values, Part part) const {
     for (std::size_t i = 0; i < options_.also.size(); ++i) {
-      const SearchedFigure& figure = *options_.also[i]->searched;
+      const planning::SearchedFigure& figure = *options_.also[i]->searched;
       const std::int64_t more = part(figure);
-      values[i] = figure.stages == Combine::kSum ? values[i] + more : std::max(values[i], more);
+      values[i] =
+          figure.stages == planning::Combine::kSum ? values[i] + more : std::max(values[i], more);
     }
   }
-  void add_stage(Values& values, const DeviceCosts& device, std::int64_t time,
+  void add_stage(planning::Values& values, const planning::DeviceCosts& device, std::int64_t time,
                  std::int64_t memory) const {
-    add_to(values, [&](const SearchedFigure& figure) -> std::int64_t {
+    add_to(values, [&](const planning::SearchedFigure& figure) -> std::int64_t {
       if (figure.of_stage != nullptr) return figure.of_stage({memory});
       if (figure.rate == nullptr) return 0;
-      const StageRate rate = figure.rate(device.figures);
+      const planning::StageRate rate = figure.rate(device.figures);
       return rate.fixed + rate.per_nanosecond * time;
     });
   }
@@ -59,7 +60,7 @@ class Enumeration {
   /// Sends position `begin` from a device (or the source) to every other that is free.
   void begin_stage(int from, const Sums& sums, int begin) {
     for (int device = 0; device < inputs_.coordinator(); ++device) {
-      const DeviceCosts& costs = inputs_.devices[static_cast<std::size_t>(device)];
+      const planning::DeviceCosts& costs = inputs_.devices[static_cast<std::size_t>(device)];
       if (used_[static_cast<std::size_t>(device)] || (begin == 0 && !costs.may_be_first)) continue;
       used_[static_cast<std::size_t>(device)] = true;
       over_link(from, device, sums, begin, [&](const Sums& there, std::int64_t receive) {
@@ -76,10 +77,10 @@ class Enumeration {
   }
 
   void end_stage(int device, const Sums& sums, std::int64_t receive, int begin, int end) {
-    const DeviceCosts& costs = inputs_.devices[static_cast<std::size_t>(device)];
-    const std::int64_t memory = stage_memory_bytes(costs, begin, end);
+    const planning::DeviceCosts& costs = inputs_.devices[static_cast<std::size_t>(device)];
+    const std::int64_t memory = planning::stage_memory_bytes(costs, begin, end);
     const bool last = end == inputs_.positions();
-    if (!has_room(inputs_, costs, begin, end) || (last && !costs.may_be_last)) return;
+    if (!planning::has_room(inputs_, costs, begin, end) || (last && !costs.may_be_last)) return;
     placement_.stages.push_back({device, begin, end});
     const std::int64_t computed = costs.time(begin, end).count();
     const std::int64_t busy = costs.when_busy().time(begin, end).count();
@@ -92,16 +93,17 @@ class Enumeration {
       return there;
     };
     if (last) {
-      for_each_codec(
-          device, inputs_.coordinator(), begin, end, [&](const LinkTimes& times, int codec) {
-            crossing(device, inputs_.coordinator(), codec, end, times,
-                     with_send(sums, times.send.count()), [&](const Sums& all) { complete(all); });
-          });
+      for_each_codec(device, inputs_.coordinator(), begin, end,
+                     [&](const planning::LinkTimes& times, int codec) {
+                       crossing(device, inputs_.coordinator(), codec, end, times,
+                                with_send(sums, times.send.count()),
+                                [&](const Sums& all) { complete(all); });
+                     });
     } else {
       for (int next = 0; next < inputs_.coordinator(); ++next) {
         if (used_[static_cast<std::size_t>(next)]) continue;
         used_[static_cast<std::size_t>(next)] = true;
-        for_each_codec(device, next, begin, end, [&](const LinkTimes& times, int codec) {
+        for_each_codec(device, next, begin, end, [&](const planning::LinkTimes& times, int codec) {
           crossing(device, next, codec, end, times, with_send(sums, times.send.count()),
                    [&](const Sums& there) {
                      for (int further = end + 1; further <= inputs_.positions(); ++further) {
@@ -119,7 +121,7 @@ class Enumeration {
 
   template <typename Then>
   void over_link(int from, int to, const Sums& sums, int position, Then then) {
-    for_each_codec(from, to, 0, position, [&](const LinkTimes& times, int codec) {
+    for_each_codec(from, to, 0, position, [&](const planning::LinkTimes& times, int codec) {
       crossing(from, to, codec, position, times, sums,
                [&](const Sums& there) { then(there, times.receive.count()); });
     });
@@ -128,28 +130,28 @@ class Enumeration {
   /// Calls `then` for each codec of a message that a stage of [begin, position) sends.
   template <typename Then>
   void for_each_codec(int from, int to, int begin, int position, Then then) {
-    const LinkCosts& link = inputs_.link(from, to);
+    const planning::LinkCosts& link = inputs_.link(from, to);
     if (!link.usable) return;
-    for (int codec = 0; codec < codec_count(link); ++codec) {
-      then(crossing_times(inputs_, from, to, codec, begin, position), codec);
+    for (int codec = 0; codec < planning::codec_count(link); ++codec) {
+      then(planning::crossing_times(inputs_, from, to, codec, begin, position), codec);
     }
   }
 
   template <typename Then>
-  void crossing(int from, int to, int codec, int position, const LinkTimes& times, Sums sums,
-                Then then) {
-    const LinkCosts& link = inputs_.link(from, to);
+  void crossing(int from, int to, int codec, int position, const planning::LinkTimes& times,
+                Sums sums, Then then) {
+    const planning::LinkCosts& link = inputs_.link(from, to);
     const std::int64_t occupancy = times.occupancy.count();
     sums.latency += occupancy + times.delay.count();
     sums.bottleneck = std::max(sums.bottleneck, occupancy);
-    const CodecFigures& codec_does = codec_figures(link, codec, position);
+    const planning::CodecFigures& codec_does = planning::codec_figures(link, codec, position);
     const auto boundary = static_cast<double>(inputs_.boundary(position));
-    const HopView hop{std::llround(boundary * codec_does.bytes_factor), codec_does.loss};
-    add_to(sums.also, [&](const SearchedFigure& figure) -> std::int64_t {
+    const planning::HopView hop{std::llround(boundary * codec_does.bytes_factor), codec_does.loss};
+    add_to(sums.also, [&](const planning::SearchedFigure& figure) -> std::int64_t {
       return figure.of_hop == nullptr ? 0 : figure.of_hop(hop);
     });
     const auto load_media = [&](int sign) {
-      for (const MediumUse& use : link.media) {
+      for (const planning::MediumUse& use : link.media) {
         media_[static_cast<std::size_t>(use.medium)] += sign * use.time(times.occupancy).count();
       }
     };
@@ -165,32 +167,35 @@ class Enumeration {
   void add_replicas(int device, const Sums& sums) {
     if (device == inputs_.coordinator()) return complete_turn(sums);
     add_replicas(device + 1, sums);
-    const DeviceCosts& costs = inputs_.devices[static_cast<std::size_t>(device)];
+    const planning::DeviceCosts& costs = inputs_.devices[static_cast<std::size_t>(device)];
     const int end = inputs_.positions();
     if (!costs.may_be_first || !costs.may_be_last || !may_end(0, end) ||
-        !has_room(inputs_, costs, 0, end)) {
+        !planning::has_room(inputs_, costs, 0, end)) {
       return;
     }
     placement_.stages.push_back({device, 0, end});
     over_link(inputs_.coordinator(), device, {}, 0, [&](const Sums& there, std::int64_t receive) {
-      for_each_codec(device, inputs_.coordinator(), 0, end, [&](const LinkTimes& times, int codec) {
-        const std::int64_t messages = receive + times.send.count();
-        const std::int64_t time = messages + costs.time(0, end).count();
-        Sums one = there;
-        one.latency += time;
-        one.bottleneck =
-            std::max(one.bottleneck, messages + costs.when_busy().time(0, end).count());
-        add_stage(one.also, costs, time, stage_memory_bytes(costs, 0, end));
-        crossing(device, inputs_.coordinator(), codec, end, times, one, [&](const Sums& all) {
-          Sums turn{std::max(sums.latency, all.latency), std::max(sums.bottleneck, all.bottleneck),
-                    sums.also};
-          for (std::size_t i = 0; i < options_.also.size(); ++i) {
-            const bool adds = options_.also[i]->searched->replicas != Combine::kMaximum;
-            turn.also[i] = adds ? sums.also[i] + all.also[i] : std::max(sums.also[i], all.also[i]);
-          }
-          add_replicas(device + 1, turn);
-        });
-      });
+      for_each_codec(
+          device, inputs_.coordinator(), 0, end, [&](const planning::LinkTimes& times, int codec) {
+            const std::int64_t messages = receive + times.send.count();
+            const std::int64_t time = messages + costs.time(0, end).count();
+            Sums one = there;
+            one.latency += time;
+            one.bottleneck =
+                std::max(one.bottleneck, messages + costs.when_busy().time(0, end).count());
+            add_stage(one.also, costs, time, planning::stage_memory_bytes(costs, 0, end));
+            crossing(device, inputs_.coordinator(), codec, end, times, one, [&](const Sums& all) {
+              Sums turn{std::max(sums.latency, all.latency),
+                        std::max(sums.bottleneck, all.bottleneck), sums.also};
+              for (std::size_t i = 0; i < options_.also.size(); ++i) {
+                const bool adds =
+                    options_.also[i]->searched->replicas != planning::Combine::kMaximum;
+                turn.also[i] =
+                    adds ? sums.also[i] + all.also[i] : std::max(sums.also[i], all.also[i]);
+              }
+              add_replicas(device + 1, turn);
+            });
+          });
     });
     placement_.stages.pop_back();
   }
@@ -199,7 +204,7 @@ class Enumeration {
     const auto devices = static_cast<std::int64_t>(placement_.stages.size());
     if (devices < 2) return;  // a lone device is a pipeline
     for (std::size_t i = 0; i < options_.also.size(); ++i) {
-      if (options_.also[i]->searched->replicas != Combine::kMean) continue;
+      if (options_.also[i]->searched->replicas != planning::Combine::kMean) continue;
       sums.also[i] = (sums.also[i] + devices - 1) / devices;
     }
     Criteria criteria = criteria_of(sums);
@@ -207,11 +212,12 @@ class Enumeration {
       criteria.bottleneck += devices - more;
       criteria.latency = std::max(criteria.latency, criteria.bottleneck);
     }
-    const Evaluation turn{.latency = Nanoseconds(criteria.latency),
-                          .bottleneck = Nanoseconds(criteria.bottleneck),
-                          .turn = static_cast<int>(devices)};
+    const planning::Evaluation turn{.latency = Nanoseconds(criteria.latency),
+                                    .bottleneck = Nanoseconds(criteria.bottleneck),
+                                    .turn = static_cast<int>(devices)};
     bool kept = false;
-    for (const OperatingPoint& point : operating_points(turn, options_.windows)) {
+    for (const planning::OperatingPoint& point :
+         planning::operating_points(turn, options_.windows)) {
       kept = front_.add(point, criteria.also, witnesses_.size()) || kept;
     }
     if (!kept) return;
@@ -232,18 +238,18 @@ class Enumeration {
     if (front_.add(criteria_of(sums), witnesses_.size())) witnesses_.push_back(placement_);
   }
 
-  const CostInputs& inputs_;
+  const planning::CostInputs& inputs_;
   const SearchOptions& options_;
   PointFront front_;
-  std::vector<Placement> witnesses_;
+  std::vector<planning::Placement> witnesses_;
   std::vector<bool> used_;
   std::vector<std::int64_t> media_;
-  Placement placement_;
+  planning::Placement placement_;
 };
 
 /// Returns the most placements: without memory limits and pins, and as if all links had as many
 /// codecs as that with most.
-double placements(const CostInputs& inputs) {
+double placements(const planning::CostInputs& inputs) {
   double cuts = 0;
   for (int position = 1; position < inputs.positions(); ++position)
     cuts += inputs.may_cut(position);
@@ -253,7 +259,7 @@ double placements(const CostInputs& inputs) {
     for (int to = 0; to <= inputs.coordinator(); ++to) {
       if (from == to || !inputs.link(from, to).usable) continue;
       double& most = std::max(from, to) == inputs.coordinator() ? outer : inner;
-      most = std::max(most, static_cast<double>(codec_count(inputs.link(from, to))));
+      most = std::max(most, static_cast<double>(planning::codec_count(inputs.link(from, to))));
     }
   }
   // Replicas: each device has none of the model, or all of it by one of its ways.
@@ -272,7 +278,7 @@ class ExhaustiveSearch final : public SearchStrategy {
  public:
   std::string_view name() const override { return "exhaustive"; }
 
-  Expected<std::vector<FrontPoint>> search(const CostInputs& inputs,
+  Expected<std::vector<FrontPoint>> search(const planning::CostInputs& inputs,
                                            const SearchOptions& options) const override {
     PARETO_TRY(check_search(inputs, options));
     const double count = placements(inputs);
@@ -294,4 +300,4 @@ const SearchStrategy* exhaustive_search() {
   return &kSearch;
 }
 
-}  // namespace pareto::planning
+}  // namespace pareto::search

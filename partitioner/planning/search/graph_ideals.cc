@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace pareto::planning {
+namespace pareto::search {
 namespace {
 
 using Groups = std::vector<std::vector<std::int64_t>>;
@@ -132,4 +132,4 @@ plan::ShardOperators stage_operators(const GraphIdeals& ideals, int begin, int e
   return stage;
 }
 
-}  // namespace pareto::planning
+}  // namespace pareto::search

@@ -13,7 +13,7 @@
 #include "partitioner/model/graph/graph.h"
 #include "partitioner/planning/search/ideals.h"
 
-namespace pareto::planning {
+namespace pareto::search {
 
 struct GraphIdeals {
   Ideals ideals;
@@ -35,4 +35,4 @@ Expected<GraphIdeals> find_graph_ideals(const model::Graph& graph, std::int64_t 
 /// Returns the operators that a stage from one position to another runs.
 plan::ShardOperators stage_operators(const GraphIdeals& ideals, int begin, int end);
 
-}  // namespace pareto::planning
+}  // namespace pareto::search

@@ -7,12 +7,12 @@
 
 #include "partitioner/planning/cost/device_costs.h"
 
-namespace pareto::planning {
+namespace pareto::search {
 
 namespace {
 
 /// Costs by positions of the model's order as those by sets.
-void take_sets(StageCosts& costs, const GraphIdeals& ideals) {
+void take_sets(planning::StageCosts& costs, const GraphIdeals& ideals) {
   const std::vector<Nanoseconds> before = std::move(costs.compute);
   const std::vector<Nanoseconds> enter = std::move(costs.enter);
   costs.compute.clear();
@@ -33,7 +33,8 @@ void take_sets(StageCosts& costs, const GraphIdeals& ideals) {
 
 }  // namespace
 
-Expected<DeviceCosts> ideal_costs(const plan::DeviceProfile& profile, const GraphIdeals& ideals) {
+Expected<planning::DeviceCosts> ideal_costs(const plan::DeviceProfile& profile,
+                                            const GraphIdeals& ideals) {
   const std::int64_t operators = plan::count_of(ideals.operators.back());
   if (profile.operators.size() != static_cast<std::size_t>(operators)) {
     return fail(ErrorCode::kInvalidArgument, "a profile of {} operators for a graph of {}",
@@ -41,7 +42,7 @@ Expected<DeviceCosts> ideal_costs(const plan::DeviceProfile& profile, const Grap
   }
   std::vector<std::int64_t> positions(profile.operators.size() + 1);
   std::iota(positions.begin(), positions.end(), 0);
-  PARETO_ASSIGN(DeviceCosts costs, device_costs(profile, positions));
+  PARETO_ASSIGN(planning::DeviceCosts costs, planning::device_costs(profile, positions));
   take_sets(costs, ideals);
   if (costs.busy) take_sets(*costs.busy, ideals);
   return costs;
@@ -64,8 +65,8 @@ std::vector<std::int64_t> ideal_weight_bytes(const model::Graph& graph, const Gr
   return bytes;
 }
 
-std::vector<SharedWeight> shared_weights(const model::Graph& graph,
-                                         const std::vector<plan::OperatorRanges>& before) {
+std::vector<planning::SharedWeight> shared_weights(
+    const model::Graph& graph, const std::vector<plan::OperatorRanges>& before) {
   std::vector<std::vector<std::int64_t>> users(graph.weights.size());
   for (std::size_t op = 0; op < graph.operators.size(); ++op) {
     for (const std::int64_t weight : graph.operators[op].weights) {
@@ -86,9 +87,9 @@ std::vector<SharedWeight> shared_weights(const model::Graph& graph,
     if (!parted) continue;
     bytes[std::move(uses)] += static_cast<std::int64_t>(graph.weights[weight].size_bytes);
   }
-  std::vector<SharedWeight> shared;
+  std::vector<planning::SharedWeight> shared;
   for (const auto& [uses, sum] : bytes) shared.push_back({sum, uses});
   return shared;
 }
 
-}  // namespace pareto::planning
+}  // namespace pareto::search

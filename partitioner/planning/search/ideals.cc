@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-namespace pareto::planning {
+namespace pareto::search {
 namespace {
 
 using Words = std::vector<std::uint64_t>;  ///< a set, 64 operators a word
@@ -130,4 +130,4 @@ std::vector<int> operators_between(const Ideals& ideals, int begin, int end) {
   return between;
 }
 
-}  // namespace pareto::planning
+}  // namespace pareto::search

@@ -16,7 +16,7 @@
 
 #include "core/base/error.h"
 
-namespace pareto::planning {
+namespace pareto::search {
 
 /// A graph's values as far as cuts need them. Operators have numbers in a topological order; what
 /// may not be cut apart is one operator.
@@ -59,4 +59,4 @@ Expected<Ideals> find_ideals(const DataFlow& flow, std::size_t most = 100'000);
 /// Returns the operators of a stage from one position to another, in their order.
 std::vector<int> operators_between(const Ideals& ideals, int begin, int end);
 
-}  // namespace pareto::planning
+}  // namespace pareto::search

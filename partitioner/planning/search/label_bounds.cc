@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace pareto::planning {
+namespace pareto::search {
 namespace {
 
 constexpr std::int64_t kUncapped = std::int64_t{1} << 52;
@@ -36,7 +36,7 @@ LabelBounds::LabelBounds(const SearchTables& tables, const AlsoObjectives& also)
   }
   if (rungs_.empty()) return;
   for (std::size_t i = 0; i < also.size(); ++i) {
-    if (also[i]->searched->stages != Combine::kSum) continue;
+    if (also[i]->searched->stages != planning::Combine::kSum) continue;
     auto sum = std::make_unique<LatencyToGo>(tables, i);
     sum->solve(kUncapped);
     sum->end_solving();
@@ -44,4 +44,4 @@ LabelBounds::LabelBounds(const SearchTables& tables, const AlsoObjectives& also)
   }
 }
 
-}  // namespace pareto::planning
+}  // namespace pareto::search

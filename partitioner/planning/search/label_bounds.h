@@ -12,7 +12,7 @@
 #include "partitioner/planning/search/point_front.h"
 #include "partitioner/planning/search/tables.h"
 
-namespace pareto::planning {
+namespace pareto::search {
 
 /// The most rungs, each a program to solve and two tables to keep.
 inline constexpr std::size_t kMostRungs = 8;
@@ -82,4 +82,4 @@ bool LabelBounds::hopeless(const PointFront& front, const Criteria& so_far, ToGo
   return true;
 }
 
-}  // namespace pareto::planning
+}  // namespace pareto::search

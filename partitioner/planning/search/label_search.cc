@@ -19,10 +19,8 @@
 #include "partitioner/planning/search/strategies.h"
 #include "partitioner/planning/search/tables.h"
 
-namespace pareto::planning {
+namespace pareto::search {
 namespace {
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 /// The most shared channels, and the most other objectives: each is a criterion.
 constexpr int kMostSharedMedia = 4;
@@ -46,8 +44,8 @@ struct Layout {
 template <int D>
 class LabelGrid {
  public:
-  LabelGrid(const CostInputs& inputs, const SearchOptions& options, const Layout& layout, int step,
-            PointFront& front, std::vector<Placement>& witnesses)
+  LabelGrid(const planning::CostInputs& inputs, const SearchOptions& options, const Layout& layout,
+            int step, PointFront& front, std::vector<planning::Placement>& witnesses)
       : inputs_(inputs),
         also_(options.also),
         layout_(layout),
@@ -147,11 +145,11 @@ class LabelGrid {
       if (arrived[at(begin)].empty()) return;
       const std::int64_t time = before.alone[at(begin)] + after.alone[at(end)];
       const std::int64_t busy = before.busy[at(begin)] + after.busy[at(end)];
-      Values values{};
+      planning::Values values{};
       for (std::size_t i = 0; i < also_.size(); ++i) {
         const auto of_stage = also_[i]->searched->of_stage;
         // The rate is the kind's: it is not looked up again for each of N² stages.
-        const StageRate& rate = kind.rates[i];
+        const planning::StageRate& rate = kind.rates[i];
         values[i] = of_stage != nullptr ? of_stage({memory_of(kind, begin, end)})
                                         : rate.fixed + rate.per_nanosecond * time;
       }
@@ -257,11 +255,11 @@ class LabelGrid {
     return pending_[(usage * tables_.entries.size() + at(entry)) * row_ + at(position)];
   }
 
-  const CostInputs& inputs_;
+  const planning::CostInputs& inputs_;
   const AlsoObjectives& also_;
   const Layout layout_;
   PointFront& front_;
-  std::vector<Placement>& witnesses_;
+  std::vector<planning::Placement>& witnesses_;
   SearchTables tables_;
   LabelBounds bounds_;
   std::size_t row_;
@@ -272,9 +270,9 @@ class LabelGrid {
 };
 
 template <int D>
-Expected<> search_grids(const CostInputs& inputs, const SearchOptions& options,
+Expected<> search_grids(const planning::CostInputs& inputs, const SearchOptions& options,
                         const Layout& layout, PointFront& front,
-                        std::vector<Placement>& witnesses) {
+                        std::vector<planning::Placement>& witnesses) {
   // A number of each program, and the labels that have arrived.
   const std::size_t cell_bytes =
       (kMostRungs + options.also.size()) * sizeof(double) + sizeof(std::vector<Label<D>>);
@@ -290,9 +288,9 @@ Expected<> search_grids(const CostInputs& inputs, const SearchOptions& options,
 
 /// Searches with as many criteria as the layout has, D at least.
 template <int D>
-Expected<> search_grids_of(const CostInputs& inputs, const SearchOptions& options,
+Expected<> search_grids_of(const planning::CostInputs& inputs, const SearchOptions& options,
                            const Layout& layout, PointFront& front,
-                           std::vector<Placement>& witnesses) {
+                           std::vector<planning::Placement>& witnesses) {
   if constexpr (D < kMostCriteria) {
     if (layout.criteria > D) {
       return search_grids_of<D + 1>(inputs, options, layout, front, witnesses);
@@ -305,7 +303,7 @@ class LabelSearch final : public SearchStrategy {
  public:
   std::string_view name() const override { return "labels"; }
 
-  Expected<std::vector<FrontPoint>> search(const CostInputs& inputs,
+  Expected<std::vector<FrontPoint>> search(const planning::CostInputs& inputs,
                                            const SearchOptions& options) const override {
     PARETO_TRY(check_search(inputs, options));
     const MediaRoles media = media_roles(inputs);
@@ -322,7 +320,7 @@ class LabelSearch final : public SearchStrategy {
                   kMostAlso);
     }
     PointFront front(options.windows, options.also);
-    std::vector<Placement> witnesses;
+    std::vector<planning::Placement> witnesses;
     add_lone_devices(inputs, options, front, witnesses);
     PARETO_TRY(add_replicas(inputs, options, front, witnesses));
     PARETO_TRY(search_grids_of<2>(inputs, options, Layout(options.also, media), front, witnesses));
@@ -337,4 +335,4 @@ const SearchStrategy* label_search() {
   return &kSearch;
 }
 
-}  // namespace pareto::planning
+}  // namespace pareto::search

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace pareto::planning {
+namespace pareto::search {
 
 /// Label with D criteria: latency, bottleneck, then perhaps a third objective and the loads of
 /// shared media. Whatever is added to two plans, the criterion that was no smaller stays no
@@ -62,4 +62,4 @@ std::int64_t keep_best(std::vector<Label<D>>& labels, std::int64_t most = INT64_
   return compared;
 }
 
-}  // namespace pareto::planning
+}  // namespace pareto::search

@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <limits>
 
-namespace pareto::planning {
+namespace pareto::search {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 double* row_of(std::vector<double>& table, std::size_t row, std::size_t width) {
   return table.data() + row * width;
@@ -30,10 +28,10 @@ LatencyToGo::LatencyToGo(const SearchTables& tables, std::optional<std::size_t> 
   std::ranges::reverse(order_);
   for (const Kind& kind : tables.kinds) is_chain_ = is_chain_ && kind.ends.empty();
   const auto rate = [&](int kind) {
-    return also ? tables.kinds[at(kind)].rates[*also] : StageRate{0, 1};
+    return also ? tables.kinds[at(kind)].rates[*also] : planning::StageRate{0, 1};
   };
   for (const Port& entry : tables.entries) {
-    const StageRate of = rate(entry.kind);
+    const planning::StageRate of = rate(entry.kind);
     before_.push_back(
         scaled(entry.alone, static_cast<double>(of.per_nanosecond), static_cast<double>(of.fixed)));
   }
@@ -267,7 +265,7 @@ std::optional<std::int64_t> LatencyToGo::solve(std::int64_t cap) {
   return static_cast<std::int64_t>(least);
 }
 
-Placement LatencyToGo::trace() const {
+planning::Placement LatencyToGo::trace() const {
   std::vector<TracedStage> stages;
   std::vector<int> hops;
   // Sums of whole numbers are exact, so the way that was the least one is found again by being
@@ -320,4 +318,4 @@ Placement LatencyToGo::trace() const {
   return to_placement(tables_, stages, hops);
 }
 
-}  // namespace pareto::planning
+}  // namespace pareto::search

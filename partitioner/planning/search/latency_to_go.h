@@ -29,7 +29,7 @@
 #include "partitioner/planning/cost/evaluate.h"
 #include "partitioner/planning/search/tables.h"
 
-namespace pareto::planning {
+namespace pareto::search {
 
 /// Numbers are whole nanoseconds in doubles, exact below 2^53 as check() makes sure, because
 /// processors take minima of doubles in vectors. Infinity: there is no way.
@@ -44,7 +44,7 @@ class LatencyToGo {
   /// Fills both tables. The least sum over all plans under the cap, none if there are none.
   std::optional<std::int64_t> solve(std::int64_t cap);
   /// Returns a plan that reaches it; after a solve() that found one.
-  Placement trace() const;
+  planning::Placement trace() const;
   /// Frees what arrive() and leave() do not need: neither solve() nor trace() may follow.
   void end_solving() { std::vector<Reach>().swap(reaches_); }
 
@@ -115,4 +115,4 @@ class LatencyToGo {
   std::vector<double> behind_;  ///< running minima of the older stack of the sliding window
 };
 
-}  // namespace pareto::planning
+}  // namespace pareto::search

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-namespace pareto::planning {
+namespace pareto::search {
 namespace {
 
 /// A link that passes a medium.
@@ -16,13 +16,13 @@ struct Passage {
 };
 
 /// Returns the passages by shared channel.
-std::vector<std::vector<Passage>> passages(const CostInputs& inputs) {
+std::vector<std::vector<Passage>> passages(const planning::CostInputs& inputs) {
   std::vector<std::vector<Passage>> media(static_cast<std::size_t>(inputs.media));
   for (int from = 0; from <= inputs.coordinator(); ++from) {
     for (int to = 0; to <= inputs.coordinator(); ++to) {
-      const LinkCosts& link = inputs.link(from, to);
+      const planning::LinkCosts& link = inputs.link(from, to);
       if (from == to || !link.usable) continue;
-      for (const MediumUse& use : link.media) {
+      for (const planning::MediumUse& use : link.media) {
         media[static_cast<std::size_t>(use.medium)].push_back({from, to, use.share});
       }
     }
@@ -51,7 +51,7 @@ bool pass_twice(const std::vector<Passage>& links, int device) {
 
 }  // namespace
 
-MediaRoles media_roles(const CostInputs& inputs) {
+MediaRoles media_roles(const planning::CostInputs& inputs) {
   MediaRoles roles;
   const auto ends = static_cast<std::size_t>(inputs.coordinator()) + 1;
   roles.links.assign(ends, std::vector<std::vector<MediumRole>>(ends));
@@ -82,4 +82,4 @@ MediaRoles media_roles(const CostInputs& inputs) {
   return roles;
 }
 
-}  // namespace pareto::planning
+}  // namespace pareto::search

@@ -9,7 +9,7 @@
 
 #include "partitioner/planning/cost/cost_inputs.h"
 
-namespace pareto::planning {
+namespace pareto::search {
 
 /// The role of a message that crosses a link on a shared channel.
 struct MediumRole {
@@ -19,7 +19,9 @@ struct MediumRole {
   int number = 0;        ///< among media of several devices, else 0
   double share = 1;      ///< share of the channel; see MediumUse
 
-  Nanoseconds time(Nanoseconds occupancy) const { return MediumUse{0, share}.time(occupancy); }
+  Nanoseconds time(Nanoseconds occupancy) const {
+    return planning::MediumUse{0, share}.time(occupancy);
+  }
 
   bool operator==(const MediumRole&) const = default;
 };
@@ -37,6 +39,6 @@ struct MediaRoles {
     return links[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)];
   }
 };
-MediaRoles media_roles(const CostInputs& inputs);
+MediaRoles media_roles(const planning::CostInputs& inputs);
 
-}  // namespace pareto::planning
+}  // namespace pareto::search

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace pareto::planning {
+namespace pareto::search {
 namespace {
 
 // Latency times window does not fit into 64 bits.
@@ -33,11 +33,11 @@ bool PointFront::as_good(const Entry& a, const Entry& b) const {
 }
 
 PointFront::Entry PointFront::entry_at(std::int64_t latency, std::int64_t window,
-                                       const Values& also, std::size_t witness) const {
+                                       const planning::Values& also, std::size_t witness) const {
   Entry entry{latency, window, also, witness};
-  const OperatingPoint point{Nanoseconds(latency), static_cast<int>(window)};
+  const planning::OperatingPoint point{Nanoseconds(latency), static_cast<int>(window)};
   for (std::size_t i = 0; i < also_.size(); ++i) {
-    entry.also[i] = value_at(*also_[i], also[i], point);
+    entry.also[i] = planning::value_at(*also_[i], also[i], point);
   }
   return entry;
 }
@@ -75,7 +75,8 @@ bool PointFront::add_point(const Entry& point) {
   return true;
 }
 
-bool PointFront::add(OperatingPoint point, const Values& also, std::size_t witness) {
+bool PointFront::add(planning::OperatingPoint point, const planning::Values& also,
+                     std::size_t witness) {
   return add_point(entry_at(point.latency.count(), point.window, also, witness));
 }
 
@@ -88,32 +89,32 @@ bool PointFront::add(const Criteria& criteria, std::size_t witness) {
   return kept;
 }
 
-Values also_of(const Evaluation& evaluation, const AlsoObjectives& also) {
-  Values values{};
+planning::Values also_of(const planning::Evaluation& evaluation, const AlsoObjectives& also) {
+  planning::Values values{};
   for (std::size_t i = 0; i < also.size(); ++i) values[i] = evaluation.value(*also[i]);
   return values;
 }
 
-Values also_at(const Evaluation& evaluation, const AlsoObjectives& also,
-               const OperatingPoint& point) {
-  Values values{};
+planning::Values also_at(const planning::Evaluation& evaluation, const AlsoObjectives& also,
+                         const planning::OperatingPoint& point) {
+  planning::Values values{};
   for (std::size_t i = 0; i < also.size(); ++i) {
-    values[i] = value_at(*also[i], evaluation.value(*also[i]), point);
+    values[i] = planning::value_at(*also[i], evaluation.value(*also[i]), point);
   }
   return values;
 }
 
 Expected<std::vector<FrontPoint>> with_placements(const PointFront& front,
-                                                  std::span<const Placement> witnesses,
-                                                  const CostInputs& inputs,
+                                                  std::span<const planning::Placement> witnesses,
+                                                  const planning::CostInputs& inputs,
                                                   const SearchOptions& options) {
   std::vector<FrontPoint> points;
   for (const PointFront::Entry& entry : front.entries()) {
-    const Placement& placement = witnesses[entry.witness];
-    PARETO_ASSIGN(const Evaluation evaluation, evaluate(inputs, placement));
+    const planning::Placement& placement = witnesses[entry.witness];
+    PARETO_ASSIGN(const planning::Evaluation evaluation, planning::evaluate(inputs, placement));
     const int window = static_cast<int>(entry.window);
-    const OperatingPoint point = at_window(evaluation, window);
-    const Values also = also_at(evaluation, options.also, point);
+    const planning::OperatingPoint point = planning::at_window(evaluation, window);
+    const planning::Values also = also_at(evaluation, options.also, point);
     if (point.latency.count() != entry.latency || also != entry.also) {
       return fail(ErrorCode::kInternal, "a placement found at {} ns takes {} ns", entry.latency,
                   point.latency.count());
@@ -123,14 +124,15 @@ Expected<std::vector<FrontPoint>> with_placements(const PointFront& front,
   return points;
 }
 
-Expected<> check_search(const CostInputs& inputs, const SearchOptions& options) {
+Expected<> check_search(const planning::CostInputs& inputs, const SearchOptions& options) {
   PARETO_TRY(check(inputs));
-  const WindowRange& windows = options.windows;
-  if (windows.least < 1 || windows.most < windows.least || windows.most > kLargestSearchedWindow) {
+  const planning::WindowRange& windows = options.windows;
+  if (windows.least < 1 || windows.most < windows.least ||
+      windows.most > planning::kLargestSearchedWindow) {
     return fail(ErrorCode::kInvalidArgument, "windows from {} to {}", windows.least, windows.most);
   }
   for (std::size_t i = 0; i < options.also.size(); ++i) {
-    const Objective* const one = options.also[i];
+    const planning::Objective* const one = options.also[i];
     const auto earlier = options.also.begin() + static_cast<std::ptrdiff_t>(i);
     if (!one->searched || std::find(options.also.begin(), earlier, one) != earlier) {
       return fail(ErrorCode::kInvalidArgument, "plans are not searched by {}, or it stands twice",
@@ -140,24 +142,26 @@ Expected<> check_search(const CostInputs& inputs, const SearchOptions& options) 
   return {};
 }
 
-void add_placement(const CostInputs& inputs, const SearchOptions& options, Placement placement,
-                   PointFront& front, std::vector<Placement>& witnesses) {
-  const auto evaluation = evaluate(inputs, placement);
+void add_placement(const planning::CostInputs& inputs, const SearchOptions& options,
+                   planning::Placement placement, PointFront& front,
+                   std::vector<planning::Placement>& witnesses) {
+  const auto evaluation = planning::evaluate(inputs, placement);
   if (!evaluation) return;
-  const Values also = also_of(*evaluation, options.also);
+  const planning::Values also = also_of(*evaluation, options.also);
   bool kept = false;
-  for (const OperatingPoint& point : operating_points(*evaluation, options.windows)) {
+  for (const planning::OperatingPoint& point :
+       planning::operating_points(*evaluation, options.windows)) {
     kept = front.add(point, also, witnesses.size()) || kept;
   }
   if (kept) witnesses.push_back(std::move(placement));
 }
 
-void add_lone_devices(const CostInputs& inputs, const SearchOptions& options, PointFront& front,
-                      std::vector<Placement>& witnesses) {
+void add_lone_devices(const planning::CostInputs& inputs, const SearchOptions& options,
+                      PointFront& front, std::vector<planning::Placement>& witnesses) {
   const int coordinator = inputs.coordinator();
   for (int device = 0; device < coordinator; ++device) {
-    for (int there = 0; there < codec_count(inputs.link(coordinator, device)); ++there) {
-      for (int back = 0; back < codec_count(inputs.link(device, coordinator)); ++back) {
+    for (int there = 0; there < planning::codec_count(inputs.link(coordinator, device)); ++there) {
+      for (int back = 0; back < planning::codec_count(inputs.link(device, coordinator)); ++back) {
         add_placement(inputs, options, {{{device, 0, inputs.positions()}}, {there, back}}, front,
                       witnesses);
       }
@@ -165,4 +169,4 @@ void add_lone_devices(const CostInputs& inputs, const SearchOptions& options, Po
   }
 }
 
-}  // namespace pareto::planning
+}  // namespace pareto::search

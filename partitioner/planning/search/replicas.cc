@@ -8,7 +8,7 @@
 #include "partitioner/planning/cost/plan_values.h"
 #include "partitioner/planning/search/media_roles.h"
 
-namespace pareto::planning {
+namespace pareto::search {
 namespace {
 
 constexpr std::size_t kMostTurns = 1U << 12;
@@ -20,7 +20,7 @@ constexpr std::size_t kAlso = 2;
 struct Turn {
   std::vector<std::int64_t>
       costs;  ///< latency, bottleneck, other objectives, loads of several devices' media
-  Placement placement;
+  planning::Placement placement;
 };
 
 bool as_good(const Turn& a, const Turn& b) {
@@ -40,11 +40,11 @@ void keep(Turn turn, std::vector<Turn>& turns) {
 Turn joined(const Turn& turn, const Turn& one, const AlsoObjectives& also) {
   Turn more = turn;
   for (std::size_t i = 0; i < more.costs.size(); ++i) {
-    Combine how = i < kAlso ? Combine::kMaximum : Combine::kSum;
+    planning::Combine how = i < kAlso ? planning::Combine::kMaximum : planning::Combine::kSum;
     if (i >= kAlso && i < kAlso + also.size()) how = also[i - kAlso]->searched->replicas;
-    more.costs[i] = combined(how, turn.costs[i], one.costs[i]);
+    more.costs[i] = planning::combined(how, turn.costs[i], one.costs[i]);
   }
-  const Placement& added = one.placement;
+  const planning::Placement& added = one.placement;
   more.placement.stages.push_back(added.stages.front());
   more.placement.codecs.insert(more.placement.codecs.end(), added.codecs.begin(),
                                added.codecs.end());
@@ -53,22 +53,23 @@ Turn joined(const Turn& turn, const Turn& one, const AlsoObjectives& also) {
 
 /// Returns a device by itself, by those codecs of its two links that are worth taking; empty: it
 /// cannot run the whole model.
-std::vector<Turn> ways_of(int device, const CostInputs& inputs, const MediaRoles& media,
+std::vector<Turn> ways_of(int device, const planning::CostInputs& inputs, const MediaRoles& media,
                           const AlsoObjectives& also) {
   const int source = inputs.coordinator();
   const int end = inputs.positions();
   std::vector<Turn> ways;
-  for (int there = 0; there < codec_count(inputs.link(source, device)); ++there) {
-    for (int back = 0; back < codec_count(inputs.link(device, source)); ++back) {
+  for (int there = 0; there < planning::codec_count(inputs.link(source, device)); ++there) {
+    for (int back = 0; back < planning::codec_count(inputs.link(device, source)); ++back) {
       Turn way{{}, {{{device, 0, end}}, {there, back}, true}};
-      const auto alone = evaluate(inputs, way.placement);
+      const auto alone = planning::evaluate(inputs, way.placement);
       if (!alone) continue;
       way.costs = {alone->latency.count(), alone->bottleneck.count()};
-      for (const Objective* const one : also) way.costs.push_back(alone->value(*one));
+      for (const planning::Objective* const one : also) way.costs.push_back(alone->value(*one));
       const std::size_t first_medium = way.costs.size();
       way.costs.resize(first_medium + static_cast<std::size_t>(media.of_several));
       const auto occupy = [&](int from, int to, int codec, int position) {
-        const LinkTimes times = crossing_times(inputs, from, to, codec, 0, position);
+        const planning::LinkTimes times =
+            planning::crossing_times(inputs, from, to, codec, 0, position);
         for (const MediumRole& role : media.link(from, to)) {
           if (role.of != MediumRole::Of::kSeveral) continue;  // in its bottleneck
           way.costs[first_medium + static_cast<std::size_t>(role.number)] +=
@@ -85,8 +86,8 @@ std::vector<Turn> ways_of(int device, const CostInputs& inputs, const MediaRoles
 
 }  // namespace
 
-Expected<> add_replicas(const CostInputs& inputs, const SearchOptions& options, PointFront& front,
-                        std::vector<Placement>& witnesses) {
+Expected<> add_replicas(const planning::CostInputs& inputs, const SearchOptions& options,
+                        PointFront& front, std::vector<planning::Placement>& witnesses) {
   if (!options.replicas) return {};
   std::vector<std::vector<Turn>> turns(inputs.devices.size() + 1);  // by how many devices there are
   const MediaRoles media = media_roles(inputs);
@@ -116,4 +117,4 @@ Expected<> add_replicas(const CostInputs& inputs, const SearchOptions& options, 
   return {};
 }
 
-}  // namespace pareto::planning
+}  // namespace pareto::search

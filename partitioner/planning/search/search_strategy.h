@@ -18,14 +18,14 @@
 #include "partitioner/planning/cost/cost_inputs.h"
 #include "partitioner/planning/cost/evaluate.h"
 
-namespace pareto::planning {
+namespace pareto::search {
 
 /// Objectives that are searched by next to latency and throughput, each once.
-using AlsoObjectives = std::vector<const Objective*>;
+using AlsoObjectives = std::vector<const planning::Objective*>;
 
 struct SearchOptions {
   AlsoObjectives also{};  ///< some of searched_objectives()
-  WindowRange windows{};
+  planning::WindowRange windows{};
   bool replicas = true;  ///< whether plans of whole models that take turns belong to the space
   /// Comparisons between beginnings of plans after which a search gives up: the default takes
   /// minutes. Thresholds need none.
@@ -33,10 +33,11 @@ struct SearchOptions {
 };
 
 struct FrontPoint {
-  OperatingPoint point;
-  Values also{};          ///< values at the point, in the order of SearchOptions::also; then zeros
-  Placement placement;    ///< one of those that reach the point
-  Evaluation evaluation;  ///< evaluation of the placement
+  planning::OperatingPoint point;
+  planning::Values
+      also{};  ///< values at the point, in the order of SearchOptions::also; then zeros
+  planning::Placement placement;    ///< one of those that reach the point
+  planning::Evaluation evaluation;  ///< evaluation of the placement
 };
 
 /// Threads: any; a strategy has no state.
@@ -50,7 +51,7 @@ class SearchStrategy {
   /// Fails: kInvalidArgument (inputs that do not pass check(), an empty range), kExhausted (an
   /// instance too large for the strategy, or devices that may take turns in too many ways; with the
   /// number of devices).
-  virtual Expected<std::vector<FrontPoint>> search(const CostInputs& inputs,
+  virtual Expected<std::vector<FrontPoint>> search(const planning::CostInputs& inputs,
                                                    const SearchOptions& options) const = 0;
 };
 
@@ -59,4 +60,4 @@ const std::vector<const SearchStrategy*>& builtin_searches();
 /// Fails: kNotFound, with the names there are.
 Expected<const SearchStrategy*> find_search(std::string_view name);
 
-}  // namespace pareto::planning
+}  // namespace pareto::search

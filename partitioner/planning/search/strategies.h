@@ -3,7 +3,7 @@
 
 #include "partitioner/planning/search/search_strategy.h"
 
-namespace pareto::planning {
+namespace pareto::search {
 
 /// Returns the exact search: by thresholds if two objectives are asked for and no plan passes a
 /// shared channel twice, else by labels.
@@ -14,4 +14,4 @@ const SearchStrategy* label_search();
 /// the others by.
 const SearchStrategy* exhaustive_search();
 
-}  // namespace pareto::planning
+}  // namespace pareto::search

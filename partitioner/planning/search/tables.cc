@@ -8,7 +8,7 @@
 #include "partitioner/planning/cost/plan_values.h"
 #include "partitioner/planning/search/exchangeable_devices.h"
 
-namespace pareto::planning {
+namespace pareto::search {
 namespace {
 
 constexpr std::size_t kMostUsages = std::numeric_limits<std::size_t>::max();
@@ -34,7 +34,7 @@ bool as_good(const Way& a, const Way& b) {
 
 class TableBuilder {
  public:
-  TableBuilder(const CostInputs& inputs, const AlsoObjectives& also, int step)
+  TableBuilder(const planning::CostInputs& inputs, const AlsoObjectives& also, int step)
       : inputs_(inputs), also_(also), media_(media_roles(inputs)) {
     std::vector<int> legal;
     for (int p = 1; p < inputs.positions(); ++p) {
@@ -68,14 +68,14 @@ class TableBuilder {
 
   void find_kinds() {
     for (std::vector<int>& group : exchangeable_devices(inputs_, media_)) {
-      const DeviceCosts& costs = inputs_.devices[static_cast<std::size_t>(group.front())];
+      const planning::DeviceCosts& costs = inputs_.devices[static_cast<std::size_t>(group.front())];
       Kind& added = tables_.kinds.emplace_back();
       added.devices = std::move(group);
       added.may_be_first = costs.may_be_first;
       added.may_be_last = costs.may_be_last;
-      for (const Objective* const one : also_) {
+      for (const planning::Objective* const one : also_) {
         const auto rate = one->searched->rate;
-        added.rates.push_back(rate == nullptr ? StageRate{} : rate(costs.figures));
+        added.rates.push_back(rate == nullptr ? planning::StageRate{} : rate(costs.figures));
       }
       if (!any_stage_may_lie()) list_stages(costs, added);
     }
@@ -92,21 +92,22 @@ class TableBuilder {
     return inputs_.ends.empty() && std::ranges::all_of(inputs_.devices, has_room_for_any_stage);
   }
 
-  static bool has_room_for_any_stage(const DeviceCosts& costs) {
+  static bool has_room_for_any_stage(const planning::DeviceCosts& costs) {
     const std::int64_t weights = costs.weight_bytes.empty() ? 0 : costs.weight_bytes.back();
     const std::int64_t crossing =
         costs.crossing_bytes.empty() ? 0 : std::ranges::max(costs.crossing_bytes);
     return costs.too_large.empty() && weights + 2 * crossing <= costs.memory_limit_bytes;
   }
 
-  void list_stages(const DeviceCosts& costs, Kind& of) const {
+  void list_stages(const planning::DeviceCosts& costs, Kind& of) const {
     const std::vector<int>& at = tables_.positions;
     of.ends.resize(at.size());
     of.begins.resize(at.size());
     const auto add = [&](std::size_t begin, std::size_t end) {
       const int first = static_cast<int>(begin);
       const int last = static_cast<int>(end);
-      if (tables_.is_all(first, last) || !has_room(inputs_, costs, at[begin], at[end])) return;
+      if (tables_.is_all(first, last) || !planning::has_room(inputs_, costs, at[begin], at[end]))
+        return;
       of.ends[begin].push_back(last);
       of.begins[end].push_back(first);
     };
@@ -152,21 +153,23 @@ class TableBuilder {
   /// Returns those of a link's codecs that no other is as good as in everything at every position:
   /// a plan by one that is beaten like that is never better than the same plan by the other.
   std::vector<Way> ways_over(int sender, int receiver) const {
-    const LinkCosts& link = inputs_.link(sender, receiver);
+    const planning::LinkCosts& link = inputs_.link(sender, receiver);
     std::vector<Way> ways;
-    for (int codec = 0; codec < codec_count(link); ++codec) {
+    for (int codec = 0; codec < planning::codec_count(link); ++codec) {
       Way way;
       way.hop.codec = codec;
       way.hop.values.resize(also_.size());
       for (const int position : tables_.positions) {
-        const LinkTimes times = link_times(link, codec, position, inputs_.boundary(position));
-        const LinkTimes first = crossing_times(inputs_, sender, receiver, codec, 0, position);
+        const planning::LinkTimes times =
+            planning::link_times(link, codec, position, inputs_.boundary(position));
+        const planning::LinkTimes first =
+            planning::crossing_times(inputs_, sender, receiver, codec, 0, position);
         way.hop.occupancy.push_back(times.occupancy.count());
         way.hop.delay.push_back(times.delay.count());
         way.hop.first_delay.push_back(first.delay.count());
-        const HopView view = hop_view(inputs_, link, codec, position);
+        const planning::HopView view = planning::hop_view(inputs_, link, codec, position);
         for (std::size_t i = 0; i < also_.size(); ++i) {
-          way.hop.values[i].push_back(hop_value(*also_[i], view));
+          way.hop.values[i].push_back(planning::hop_value(*also_[i], view));
         }
         way.send.push_back(times.send.count());
         way.receive.push_back(times.receive.count());
@@ -183,7 +186,7 @@ class TableBuilder {
   /// Returns the port with these times, made where there is none. sign: of the prefix sums in it.
   int port(std::vector<Port>& ports, std::vector<int>& of_kind, int owner, const Times& times,
            int sign) {
-    const DeviceCosts& costs =
+    const planning::DeviceCosts& costs =
         inputs_.devices[static_cast<std::size_t>(kind(owner).devices.front())];
     Port made{owner, with_stages(times, costs, sign), with_stages(times, costs.when_busy(), sign)};
     for (const int index : of_kind) {
@@ -195,7 +198,7 @@ class TableBuilder {
     return of_kind.back();
   }
 
-  Times with_stages(Times times, const StageCosts& costs, int sign) const {
+  Times with_stages(Times times, const planning::StageCosts& costs, int sign) const {
     for (std::size_t i = 0; i < times.size(); ++i) {
       const auto position = static_cast<std::size_t>(tables_.positions[i]);
       times[i] += sign * costs.compute[position].count();
@@ -205,7 +208,7 @@ class TableBuilder {
     return times;
   }
 
-  const CostInputs& inputs_;
+  const planning::CostInputs& inputs_;
   const AlsoObjectives& also_;
   const MediaRoles media_;
   SearchTables tables_;
@@ -239,7 +242,7 @@ std::vector<std::size_t> SearchTables::ascending_usages() const {
   return order;
 }
 
-SearchTables make_tables(const CostInputs& inputs, const AlsoObjectives& also, int step) {
+SearchTables make_tables(const planning::CostInputs& inputs, const AlsoObjectives& also, int step) {
   return TableBuilder(inputs, also, step).build();
 }
 
@@ -262,9 +265,9 @@ Expected<> check_size(const SearchTables& tables, std::size_t cell_bytes) {
               kMostTableBytes / kGib);
 }
 
-Placement to_placement(const SearchTables& tables, const std::vector<TracedStage>& stages,
-                       const std::vector<int>& hops) {
-  Placement placement;
+planning::Placement to_placement(const SearchTables& tables, const std::vector<TracedStage>& stages,
+                                 const std::vector<int>& hops) {
+  planning::Placement placement;
   std::vector<std::size_t> taken(tables.kinds.size(), 0);
   for (const TracedStage& stage : stages) {
     const auto kind = static_cast<std::size_t>(stage.kind);
@@ -278,4 +281,4 @@ Placement to_placement(const SearchTables& tables, const std::vector<TracedStage
   return placement;
 }
 
-}  // namespace pareto::planning
+}  // namespace pareto::search

@@ -30,7 +30,10 @@
 #include "partitioner/planning/search/media_roles.h"
 #include "partitioner/planning/search/search_strategy.h"
 
-namespace pareto::planning {
+namespace pareto::search {
+
+/// Returns the position in a vector of what an index counts.
+constexpr std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 using Times = std::vector<std::int64_t>;  ///< nanoseconds, one for each searched position
 
@@ -68,8 +71,8 @@ struct Kind {
   std::vector<int> devices;  ///< devices of CostInputs; all alike
   bool may_be_first = true;
   bool may_be_last = true;
-  std::vector<StageRate> rates;  ///< one for each objective searched by; or zeros
-  std::vector<int> entries;      ///< numbers in SearchTables::entries
+  std::vector<planning::StageRate> rates;  ///< one for each objective searched by; or zeros
+  std::vector<int> entries;                ///< numbers in SearchTables::entries
   std::vector<int> exits;
   std::vector<int> hops;  ///< numbers in SearchTables::hops, those that leave it
   /// Ends of a stage by its begin, and begins by its end, as memory allows. All kinds have them if
@@ -111,7 +114,7 @@ struct SearchTables {
 
 /// Lays out every `step`th legal position, and the two ends. `inputs` pass check(). `also`: the
 /// objectives searched by.
-SearchTables make_tables(const CostInputs& inputs, const AlsoObjectives& also, int step);
+SearchTables make_tables(const planning::CostInputs& inputs, const AlsoObjectives& also, int step);
 
 /// The most bytes that the programs of a search may take.
 inline constexpr double kMostTableBytes = 2.0 * (1U << 30);
@@ -128,7 +131,7 @@ struct TracedStage {
   int end = 0;
 };
 /// Gives every stage a device of its kind. `hops`: stages + 1.
-Placement to_placement(const SearchTables& tables, const std::vector<TracedStage>& stages,
-                       const std::vector<int>& hops);
+planning::Placement to_placement(const SearchTables& tables, const std::vector<TracedStage>& stages,
+                                 const std::vector<int>& hops);
 
-}  // namespace pareto::planning
+}  // namespace pareto::search

@@ -8,7 +8,7 @@
 
 #include "partitioner/planning/search/latency_to_go.h"
 
-namespace pareto::planning {
+namespace pareto::search {
 namespace {
 
 /// The time of no plan: later than all.
@@ -24,11 +24,12 @@ struct Found {
 /// Threads: one.
 class Thresholds {
  public:
-  Thresholds(const CostInputs& inputs, SearchTables tables, std::vector<Placement>& witnesses)
+  Thresholds(const planning::CostInputs& inputs, SearchTables tables,
+             std::vector<planning::Placement>& witnesses)
       : inputs_(inputs), witnesses_(witnesses), tables_(std::move(tables)), to_go_(tables_) {}
 
   /// Settles all windows in range that are better than smaller ones.
-  void run(WindowRange windows, PointFront& front) {
+  void run(planning::WindowRange windows, PointFront& front) {
     if (try_cap(kUncapped) == kNever) return;
     std::int64_t window = windows.least;
     while (window <= windows.most) {
@@ -37,7 +38,8 @@ class Thresholds {
       const std::int64_t response = response_of(best, window);
       // Up to where the bottleneck shows, more requests in flight cost no time.
       window = std::clamp(response / best.bottleneck, window, std::int64_t{windows.most});
-      front.add({Nanoseconds(response), static_cast<int>(window)}, Values{}, best.witness);
+      front.add({Nanoseconds(response), static_cast<int>(window)}, planning::Values{},
+                best.witness);
       // Nothing has a smaller bottleneck: larger windows only take longer.
       if (response <= window * (impossible_ + 1)) return;
       ++window;
@@ -68,8 +70,8 @@ class Thresholds {
       impossible_ = std::max(impossible_, cap);
       return kNever;
     }
-    Placement placement = to_go_.trace();
-    if (const auto evaluation = evaluate(inputs_, placement)) {
+    planning::Placement placement = to_go_.trace();
+    if (const auto evaluation = planning::evaluate(inputs_, placement)) {
       found_.push_back(
           {evaluation->latency.count(), evaluation->bottleneck.count(), witnesses_.size()});
       witnesses_.push_back(std::move(placement));
@@ -124,8 +126,8 @@ class Thresholds {
     return static_cast<std::int64_t>(cap * static_cast<double>(window));
   }
 
-  const CostInputs& inputs_;
-  std::vector<Placement>& witnesses_;
+  const planning::CostInputs& inputs_;
+  std::vector<planning::Placement>& witnesses_;
   SearchTables tables_;
   LatencyToGo to_go_;
   std::vector<Found> found_;
@@ -135,8 +137,8 @@ class Thresholds {
 
 }  // namespace
 
-Expected<int> threshold_search(const CostInputs& inputs, WindowRange windows, PointFront& front,
-                               std::vector<Placement>& witnesses) {
+Expected<int> threshold_search(const planning::CostInputs& inputs, planning::WindowRange windows,
+                               PointFront& front, std::vector<planning::Placement>& witnesses) {
   SearchTables tables = make_tables(inputs, {}, 1);
   PARETO_TRY(check_size(tables, sizeof(double)));
   Thresholds thresholds(inputs, std::move(tables), witnesses);
@@ -144,4 +146,4 @@ Expected<int> threshold_search(const CostInputs& inputs, WindowRange windows, Po
   return thresholds.caps_tried();
 }
 
-}  // namespace pareto::planning
+}  // namespace pareto::search

@@ -17,12 +17,12 @@
 #include "partitioner/planning/search/point_front.h"
 #include "partitioner/planning/search/tables.h"
 
-namespace pareto::planning {
+namespace pareto::search {
 
 /// Adds the pipelines' part of the front; placements go to `witnesses`. For instances without
 /// shared media. `inputs` pass check_search(). Returns how many caps it tried, which is what its
 /// time depends on. Fails: as check_size().
-Expected<int> threshold_search(const CostInputs& inputs, WindowRange windows, PointFront& front,
-                               std::vector<Placement>& witnesses);
+Expected<int> threshold_search(const planning::CostInputs& inputs, planning::WindowRange windows,
+                               PointFront& front, std::vector<planning::Placement>& witnesses);
 
-}  // namespace pareto::planning
+}  // namespace pareto::search

@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-namespace pareto::client {
+namespace pareto::report {
 namespace {
 
 using nlohmann::json;
@@ -214,4 +214,4 @@ TEST(ChromeTrace, ADeviceWithTwoStagesIsOneProcess) {
 }
 
 }  // namespace
-}  // namespace pareto::client
+}  // namespace pareto::report

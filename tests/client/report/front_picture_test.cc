@@ -14,7 +14,7 @@
 #include "core/base/file_descriptor.h"
 #include "tests/support/synthetic_run.h"
 
-namespace pareto::client {
+namespace pareto::report {
 namespace {
 
 using testing::AllOf;
@@ -182,4 +182,4 @@ TEST(FrontPicture, ABrowserThatIsStoppedIsEndedWithAllOfItsProcessesAndItsFolder
 }
 
 }  // namespace
-}  // namespace pareto::client
+}  // namespace pareto::report

@@ -8,7 +8,7 @@
 #include "core/base/text.h"
 #include "tests/support/synthetic_run.h"
 
-namespace pareto::client {
+namespace pareto::report {
 namespace {
 
 using testing::HasSubstr;
@@ -109,4 +109,4 @@ TEST(NetworkTable, SaysWhereOneDeviceAloneIsBetter) {
 }
 
 }  // namespace
-}  // namespace pareto::client
+}  // namespace pareto::report

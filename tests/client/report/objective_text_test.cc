@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace pareto::client {
+namespace pareto::report {
 namespace {
 
 TEST(ObjectiveText, ShowsSmallFiguresAndBytes) {
@@ -22,4 +22,4 @@ TEST(ObjectiveText, NamesTheUnitIfNothingElseDoes) {
 }
 
 }  // namespace
-}  // namespace pareto::client
+}  // namespace pareto::report

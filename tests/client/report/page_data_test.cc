@@ -12,7 +12,7 @@
 #include "core/base/text.h"
 #include "tests/support/synthetic_run.h"
 
-namespace pareto::client {
+namespace pareto::report {
 namespace {
 
 using nlohmann::json;
@@ -134,4 +134,4 @@ TEST(PageData, IsTheDocumentOfASweepMadeSmaller) {
 }
 
 }  // namespace
-}  // namespace pareto::client
+}  // namespace pareto::report

@@ -4,7 +4,7 @@
 
 #include "coordinator/results/time_split.h"
 
-namespace pareto::client {
+namespace pareto::report {
 namespace {
 
 TEST(TimeSplitText, SaysWhereTheLatencyWent) {
@@ -23,4 +23,4 @@ TEST(TimeSplitText, PartsThatExceedTheWholeLeaveNoRest) {
 }
 
 }  // namespace
-}  // namespace pareto::client
+}  // namespace pareto::report

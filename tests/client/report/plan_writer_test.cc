@@ -8,7 +8,7 @@
 #include "tests/support/json_schema.h"
 #include "tests/support/objectives.h"
 
-namespace pareto::client {
+namespace pareto::report {
 namespace {
 
 using nlohmann::json;
@@ -251,4 +251,4 @@ TEST(PlanJson, KeepsItsSchema) {
 }
 
 }  // namespace
-}  // namespace pareto::client
+}  // namespace pareto::report

@@ -7,7 +7,7 @@
 
 #include "tests/support/json_schema.h"
 
-namespace pareto::client {
+namespace pareto::report {
 namespace {
 
 using nlohmann::json;
@@ -227,4 +227,4 @@ TEST(ProfileJson, HasOperatorsAndCodecsWhereTheyWereAskedFor) {
 }
 
 }  // namespace
-}  // namespace pareto::client
+}  // namespace pareto::report

@@ -13,7 +13,7 @@
 #include "tests/support/process.h"
 #include "tests/support/synthetic_run.h"
 
-namespace pareto::client {
+namespace pareto::report {
 namespace {
 
 using testing::AllOf;
@@ -440,4 +440,4 @@ TEST_F(ReportPage, NamesOfNetworksAreTextToo) {
 }
 
 }  // namespace
-}  // namespace pareto::client
+}  // namespace pareto::report

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pareto::client {
+namespace pareto::report {
 namespace {
 
 TEST(Paragraph, FitsTheWidthAndIndentsAllLinesButTheFirst) {
@@ -29,4 +29,4 @@ TEST(Paragraph, ColoursEachLineByItself) {
 }
 
 }  // namespace
-}  // namespace pareto::client
+}  // namespace pareto::report

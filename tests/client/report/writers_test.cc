@@ -17,7 +17,7 @@
 #include "tests/support/json_schema.h"
 #include "tests/support/synthetic_run.h"
 
-namespace pareto::client {
+namespace pareto::report {
 namespace {
 
 using nlohmann::json;
@@ -605,4 +605,4 @@ TEST(HtmlWriter, IsOneFileThatFetchesNothing) {
 }
 
 }  // namespace
-}  // namespace pareto::client
+}  // namespace pareto::report

@@ -6,7 +6,7 @@
 
 #include "tests/client/watch/readings.h"
 
-namespace pareto::client {
+namespace pareto::watch {
 namespace {
 
 using std::chrono::milliseconds;
@@ -172,4 +172,4 @@ TEST(ActivityBetween, SharesAreNoMoreThanAllAndRatesFinite) {
 }
 
 }  // namespace
-}  // namespace pareto::client
+}  // namespace pareto::watch

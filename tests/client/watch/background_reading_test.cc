@@ -10,7 +10,7 @@
 
 #include "tests/client/watch/readings.h"
 
-namespace pareto::client {
+namespace pareto::watch {
 namespace {
 
 /// timeout: in milliseconds; -1: as long as it takes.
@@ -64,4 +64,4 @@ TEST(BackgroundReadingTest, OneThatThrowsIsDoneToo) {
 }
 
 }  // namespace
-}  // namespace pareto::client
+}  // namespace pareto::watch

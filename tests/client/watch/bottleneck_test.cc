@@ -6,7 +6,7 @@
 
 #include "tests/client/watch/readings.h"
 
-namespace pareto::client {
+namespace pareto::watch {
 namespace {
 
 using std::chrono::milliseconds;
@@ -163,4 +163,4 @@ TEST(BottleneckOf, APipelineWithoutRequestsIsIdleWhateverOthersDoWithItsShard) {
 }
 
 }  // namespace
-}  // namespace pareto::client
+}  // namespace pareto::watch

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace pareto::client {
+namespace pareto::watch {
 namespace {
 
 using std::chrono::milliseconds;
@@ -334,4 +334,4 @@ TEST(Health, OfWays) {
 }
 
 }  // namespace
-}  // namespace pareto::client
+}  // namespace pareto::watch

@@ -52,9 +52,9 @@ inline control::StageActivity stage_after(std::uint32_t index, int seconds, cons
 
 /// Returns a reading. The coordinator's clock began long before the test did, and each device's
 /// elsewhere.
-inline client::DeviceReading device_after(const std::string& name, int seconds,
-                                          std::vector<control::StageActivity> stages) {
-  client::DeviceReading reading;
+inline watch::DeviceReading device_after(const std::string& name, int seconds,
+                                         std::vector<control::StageActivity> stages) {
+  watch::DeviceReading reading;
   reading.name = name;
   reading.address = name + ":7070";
   reading.cores = 4;
@@ -69,8 +69,8 @@ inline client::DeviceReading device_after(const std::string& name, int seconds,
   return reading;
 }
 
-inline client::DeviceReading silent_device(const std::string& name) {
-  client::DeviceReading reading;
+inline watch::DeviceReading silent_device(const std::string& name) {
+  watch::DeviceReading reading;
   reading.name = name;
   reading.address = name + ":7070";
   reading.problem = name + ": nobody answers";
@@ -78,16 +78,16 @@ inline client::DeviceReading silent_device(const std::string& name) {
 }
 
 /// Returns two stages on two devices, over two seconds.
-inline client::Activity activity_of(const Pace& first, const Pace& second) {
+inline watch::Activity activity_of(const Pace& first, const Pace& second) {
   const auto at = [&](int seconds) {
     control::StageActivity before = stage_after(0, seconds, first);
     before.round_trip = std::chrono::milliseconds(20);
     before.link_bytes_per_second = 6'000'000;
-    return std::vector<client::DeviceReading>{
+    return std::vector<watch::DeviceReading>{
         device_after("pi-1", seconds, {before}),
         device_after("pi-22", seconds, {stage_after(1, seconds, second)})};
   };
-  return client::activity_between(at(3), at(5));
+  return watch::activity_between(at(3), at(5));
 }
 
 }  // namespace pareto::test

@@ -12,7 +12,7 @@
 #include "tests/client/watch/readings.h"
 #include "tests/support/json_schema.h"
 
-namespace pareto::client {
+namespace pareto::watch {
 namespace {
 
 using nlohmann::json;
@@ -221,4 +221,4 @@ TEST(TopJson, SaysTheSame) {
 }
 
 }  // namespace
-}  // namespace pareto::client
+}  // namespace pareto::watch

@@ -9,7 +9,7 @@
 #include "tests/coordinator/support/fake_daemon.h"
 #include "tests/coordinator/support/memory_transport.h"
 
-namespace pareto::client {
+namespace pareto::watch {
 namespace {
 
 using testing::HasSubstr;
@@ -74,4 +74,4 @@ TEST_F(WatcherTest, ADeviceThatIsAwayIsARowAndAskedAgain) {
 }
 
 }  // namespace
-}  // namespace pareto::client
+}  // namespace pareto::watch

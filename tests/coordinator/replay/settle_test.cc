@@ -116,7 +116,7 @@ void expect_honest(const results::RunRecord& run) {
     EXPECT_LE(trial.p_front, 1 - results::kLeastChance);
   }
   for (const char* format : {"json", "html"}) {
-    const std::string text = (*client::make_writer(format))->write(run, {}).value();
+    const std::string text = (*report::make_writer(format))->write(run, {}).value();
     const std::string opening = "id=\"run\">";
     const std::size_t begin = text.find(opening);
     const std::string document =
@@ -198,7 +198,7 @@ class StoredFigures : public testing::Test {
   static std::string figures_of(results::RunRecord run) {
     // Made from the samples again whenever a run is read.
     for (results::TrialRecord& trial : run.trials) trial.latency.p95_ms = 0;
-    return (*client::make_writer("csv"))->write(run, {}).value();
+    return (*report::make_writer("csv"))->write(run, {}).value();
   }
 
   TemporaryFolder folder_;

@@ -13,7 +13,7 @@
 #include "tests/support/process.h"
 #include "tests/support/synthetic_run.h"
 
-namespace pareto::client {
+namespace pareto::report {
 namespace {
 
 class ReportInBrowser : public testing::Test {
@@ -109,4 +109,4 @@ TEST_F(ReportInBrowser, HoldsAThousandPlansInThreeMegabytes) {
 }
 
 }  // namespace
-}  // namespace pareto::client
+}  // namespace pareto::report

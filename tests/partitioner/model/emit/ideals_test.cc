@@ -42,7 +42,7 @@ std::vector<Value> in_order(const std::vector<std::int64_t>& wanted,
 }
 
 /// Positions of ideals from the first to the last, as one pipeline.
-void expect_equal(const Model& model, const planning::GraphIdeals& ideals,
+void expect_equal(const Model& model, const search::GraphIdeals& ideals,
                   const std::vector<int>& cuts, std::int64_t batch) {
   const auto arguments = model.example_inputs(batch, 3).value();
   const auto whole = model.run_whole(arguments);
@@ -64,7 +64,7 @@ void expect_equal(const Model& model, const planning::GraphIdeals& ideals,
 
 /// Every ideal as the one cut between two stages.
 void expect_all_equal(const Model& model, std::size_t at_least_sets) {
-  const auto ideals = planning::find_graph_ideals(model.graph(), 1);
+  const auto ideals = search::find_graph_ideals(model.graph(), 1);
   ASSERT_TRUE(ideals) << ideals.error().message;
   const int last = static_cast<int>(ideals->operators.size()) - 1;
   std::size_t sets = 0;
@@ -77,7 +77,7 @@ void expect_all_equal(const Model& model, std::size_t at_least_sets) {
 
 /// Chains of up to `stages`, whose cuts are sets that are no prefixes where there are any.
 void expect_chains_equal(const Model& model, int chains, int stages) {
-  const auto ideals = planning::find_graph_ideals(model.graph(), 1);
+  const auto ideals = search::find_graph_ideals(model.graph(), 1);
   ASSERT_TRUE(ideals) << ideals.error().message;
   const int last = static_cast<int>(ideals->operators.size()) - 1;
   std::mt19937_64 random(7);

@@ -14,7 +14,7 @@ std::size_t count(const std::string& name, std::int64_t side) {
   options.input = {{{3, side, side}, DType::kFloat32}};
   const auto model = open_model(name, options);
   EXPECT_TRUE(model) << model.error().message;
-  return model ? planning::find_graph_ideals(model->graph(), 1)->operators.size() : 0;
+  return model ? search::find_graph_ideals(model->graph(), 1)->operators.size() : 0;
 }
 
 // With a convolution, its batch norm and its activation as one operator, and pooling, dropout and

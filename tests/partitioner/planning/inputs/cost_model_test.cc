@@ -263,7 +263,7 @@ TEST_F(CostInputsOfLinks, NoStageHoldsWhatADeviceHadNoRoomFor) {
 }
 
 TEST_F(CostInputsOfLinks, NoWeightIsSharedWhereEachHasOneOperator) {
-  const auto ideals = find_graph_ideals(model_.graph(), 1);
+  const auto ideals = search::find_graph_ideals(model_.graph(), 1);
   ASSERT_TRUE(ideals) << ideals.error().message;
   const auto of_order = make_cost_inputs(model_, {10, 30}, 1, devices_, transports_);
   const auto of_ideals = make_ideal_cost_inputs(model_, *ideals, 1, devices_, transports_);
@@ -282,7 +282,7 @@ TEST_F(CostInputsOfLinks, ALimitThatIsStatedHoldsAsWell) {
 }
 
 TEST_F(CostInputsOfLinks, OfIdealsNoneHoldsItEither) {
-  const auto ideals = find_graph_ideals(model_.graph(), 1);
+  const auto ideals = search::find_graph_ideals(model_.graph(), 1);
   ASSERT_TRUE(ideals) << ideals.error().message;
   const auto all = static_cast<std::int64_t>(model_.graph().operators.size());
   devices_[1].profile.too_large = {{0, all / 2}};

@@ -11,7 +11,7 @@ namespace {
 
 TEST(PlacementAmong, IsThatWhichAPlanWasMadeOf) {
   const model::Model model = test::small_model();
-  const GraphIdeals ideals = choose_cuts(model, 1, Cuts::kIdeals)->ideals.value();
+  const search::GraphIdeals ideals = choose_cuts(model, 1, Cuts::kIdeals)->ideals.value();
   std::vector<DeviceFacts> devices(2);
   devices[0].profile.device = "a";
   devices[1].profile.device = "b";

@@ -13,14 +13,14 @@ constexpr Preference kBalanced{Preference::Kind::kBalanced};
 constexpr Preference kLatency{Preference::Kind::kLatency};
 constexpr Preference kThroughput{Preference::Kind::kThroughput};
 
-FrontPoint point(std::int64_t latency_ms, int window) {
-  FrontPoint point;
+search::FrontPoint point(std::int64_t latency_ms, int window) {
+  search::FrontPoint point;
   point.point = {std::chrono::milliseconds(latency_ms), window};
   return point;
 }
 
 /// 100, 133 and 200 requests a second.
-std::vector<FrontPoint> front() { return {point(10, 1), point(15, 2), point(40, 8)}; }
+std::vector<search::FrontPoint> front() { return {point(10, 1), point(15, 2), point(40, 8)}; }
 
 TEST(ChoosePlan, ByWhatIsPreferred) {
   EXPECT_EQ(choose_plan(front(), {}, kLatency, 1), 0U);
@@ -58,9 +58,9 @@ TEST(ChoosePlan, ByAnotherObjective) {
 }
 
 TEST(Preferences, OfOtherObjectivesOnlyIfTheyAreNamed) {
-  const AlsoObjectives both{&test::objective("memory"), &test::objective("energy")};
+  const search::AlsoObjectives both{&test::objective("memory"), &test::objective("energy")};
   EXPECT_EQ(parse_also("memory,energy"), both);
-  EXPECT_EQ(parse_also(""), AlsoObjectives());
+  EXPECT_EQ(parse_also(""), search::AlsoObjectives());
   EXPECT_THAT(parse_also("memory,price").error().message,
               testing::AllOf(HasSubstr("--also"), HasSubstr("\"price\""), HasSubstr("cost")));
   EXPECT_THAT(parse_also("memory,memory").error().message, HasSubstr("twice"));

@@ -5,7 +5,7 @@
 
 #include "partitioner/planning/search/search_strategy.h"
 
-namespace pareto::planning {
+namespace pareto::search {
 namespace {
 
 TEST(BuiltinSearches, AreFoundByName) {
@@ -31,4 +31,4 @@ TEST(BuiltinSearches, BeginWithTheOneToUse) {
 }
 
 }  // namespace
-}  // namespace pareto::planning
+}  // namespace pareto::search

@@ -8,7 +8,7 @@
 #include "tests/support/objectives.h"
 #include "tests/support/random_costs.h"
 
-namespace pareto::planning {
+namespace pareto::search {
 namespace {
 
 using test::RandomCosts;
@@ -21,7 +21,7 @@ class Conformance : public testing::TestWithParam<const SearchStrategy*> {
     std::mt19937_64 random(20);
     std::size_t largest = 0;
     for (int i = 0; i < count; ++i) {
-      const CostInputs inputs = make(random);
+      const planning::CostInputs inputs = make(random);
       const auto expected = exhaustive_search()->search(inputs, options);
       const auto front = GetParam()->search(inputs, options);
       ASSERT_TRUE(expected) << expected.error().message;
@@ -127,7 +127,7 @@ TEST_P(Conformance, WithEveryOtherObjectiveAloneAndInPairs) {
     SearchOptions options;
     options.also = also;
     const bool of_codecs = std::ranges::any_of(
-        also, [](const Objective* one) { return one->searched->of_hop != nullptr; });
+        also, [](const planning::Objective* one) { return one->searched->of_hop != nullptr; });
     expect_agreement(also.size() == 1 ? 300 : 150, options, [&](std::mt19937_64& random) {
       RandomCosts of_all = test::random_options(random, also.size() == 1 ? 4 : 3, 10);
       if (of_codecs) {
@@ -141,7 +141,7 @@ TEST_P(Conformance, WithEveryOtherObjectiveAloneAndInPairs) {
 
 TEST_P(Conformance, WithManyObjectives) {
   SearchOptions options;
-  options.also = searched_objectives();
+  options.also = planning::searched_objectives();
   expect_agreement(60, options, [&](std::mt19937_64& random) {
     RandomCosts of_all = test::random_options(random, 3, 7);
     of_all.media = 1;
@@ -151,7 +151,7 @@ TEST_P(Conformance, WithManyObjectives) {
 
 TEST_P(Conformance, RefusesAnObjectiveThatStandsTwiceOrIsNoneToSearchBy) {
   std::mt19937_64 random(27);
-  const CostInputs inputs = test::random_costs(costs(3, 6), random);
+  const planning::CostInputs inputs = test::random_costs(costs(3, 6), random);
   for (const AlsoObjectives& also :
        {AlsoObjectives{&test::objective("memory"), &test::objective("memory")},
         AlsoObjectives{&test::objective("latency_p90")}}) {
@@ -208,13 +208,14 @@ TEST_P(Conformance, OnGrids) {
 }
 
 TEST_P(Conformance, WithinARangeOfWindows) {
-  for (const WindowRange windows : {WindowRange{1, 1}, {1, 3}, {3, 5}, {4, 4}}) {
+  for (const planning::WindowRange windows :
+       {planning::WindowRange{1, 1}, {1, 3}, {3, 5}, {4, 4}}) {
     SearchOptions options;
     options.windows = windows;
     options.replicas = false;
     std::mt19937_64 random(21);
     for (int i = 0; i < 200; ++i) {
-      const CostInputs inputs = test::random_costs(costs(3, 12), random);
+      const planning::CostInputs inputs = test::random_costs(costs(3, 12), random);
       const auto expected = exhaustive_search()->search(inputs, options);
       const auto front = GetParam()->search(inputs, options);
       ASSERT_TRUE(expected && front);
@@ -226,43 +227,43 @@ TEST_P(Conformance, WithinARangeOfWindows) {
 
 TEST_P(Conformance, WhereNothingFits) {
   std::mt19937_64 random(22);
-  CostInputs inputs = test::random_costs(costs(3, 6), random);
-  for (DeviceCosts& device : inputs.devices) device.memory_limit_bytes = 0;
+  planning::CostInputs inputs = test::random_costs(costs(3, 6), random);
+  for (planning::DeviceCosts& device : inputs.devices) device.memory_limit_bytes = 0;
   const auto front = GetParam()->search(inputs, {});
   ASSERT_TRUE(front);
   EXPECT_TRUE(front->empty());
 }
 
 TEST_P(Conformance, WherePlansTakeNoTime) {
-  CostInputs inputs;
+  planning::CostInputs inputs;
   inputs.boundary_bytes = {0, 0, 0};
   inputs.legal = {true, true, true};
   inputs.devices.resize(2);
-  for (DeviceCosts& device : inputs.devices) device.compute.assign(3, Nanoseconds(0));
-  inputs.links.assign(3, std::vector<LinkCosts>(3));
+  for (planning::DeviceCosts& device : inputs.devices) device.compute.assign(3, Nanoseconds(0));
+  inputs.links.assign(3, std::vector<planning::LinkCosts>(3));
   SearchOptions options;
   options.replicas = false;
   const auto front = GetParam()->search(inputs, options);
   ASSERT_TRUE(front) << front.error().message;
   EXPECT_EQ(test::flaw(*front, inputs, options), "");
   ASSERT_EQ(front->size(), 1U);
-  EXPECT_EQ(front->front().point, (OperatingPoint{Nanoseconds(1), 1}));
+  EXPECT_EQ(front->front().point, (planning::OperatingPoint{Nanoseconds(1), 1}));
 }
 
 TEST_P(Conformance, RefusesInputsThatAreNone) {
-  const auto code = [](const CostInputs& inputs, const SearchOptions& options) {
+  const auto code = [](const planning::CostInputs& inputs, const SearchOptions& options) {
     const auto front = GetParam()->search(inputs, options);
     return front ? ErrorCode::kInternal : front.error().code;
   };
   EXPECT_EQ(code({}, {}), ErrorCode::kInvalidArgument);
   std::mt19937_64 random(23);
-  const CostInputs inputs = test::random_costs(costs(3, 6), random);
+  const planning::CostInputs inputs = test::random_costs(costs(3, 6), random);
   SearchOptions options;
   options.windows = {2, 1};
   EXPECT_EQ(code(inputs, options), ErrorCode::kInvalidArgument);
   options.windows = {0, 1};
   EXPECT_EQ(code(inputs, options), ErrorCode::kInvalidArgument);
-  options.windows = {1, kLargestSearchedWindow + 1};
+  options.windows = {1, planning::kLargestSearchedWindow + 1};
   EXPECT_EQ(code(inputs, options), ErrorCode::kInvalidArgument);
 }
 
@@ -283,9 +284,9 @@ TEST_P(Conformance, RefusesMoreDevicesThanItCanSearch) {
 }
 
 TEST_P(Conformance, RefusesThemWhereNothingLeadsToAnyToo) {
-  CostInputs inputs = test::model_like_costs(64, 12, 1);
+  planning::CostInputs inputs = test::model_like_costs(64, 12, 1);
   for (auto& row : inputs.links) {
-    for (LinkCosts& link : row) link.usable = false;
+    for (planning::LinkCosts& link : row) link.usable = false;
   }
   const auto front = GetParam()->search(inputs, {});
   ASSERT_FALSE(front);
@@ -296,4 +297,4 @@ INSTANTIATE_TEST_SUITE_P(All, Conformance, testing::ValuesIn(builtin_searches())
                          [](const auto& each) { return std::string(each.param->name()); });
 
 }  // namespace
-}  // namespace pareto::planning
+}  // namespace pareto::search

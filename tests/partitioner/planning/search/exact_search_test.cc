@@ -7,7 +7,7 @@
 #include "tests/support/front_agreement.h"
 #include "tests/support/random_costs.h"
 
-namespace pareto::planning {
+namespace pareto::search {
 namespace {
 
 using test::RandomCosts;
@@ -35,7 +35,7 @@ TEST(Exact, GivesUpWhereTooMuchHasToBeCompared) {
   std::mt19937_64 random(26);
   RandomCosts options = costs(4, 10);
   options.media = 3;
-  const CostInputs inputs = test::random_costs(options, random);
+  const planning::CostInputs inputs = test::random_costs(options, random);
   SearchOptions few;
   few.comparisons = 10;
   const auto front = exact_search()->search(inputs, few);
@@ -46,7 +46,7 @@ TEST(Exact, GivesUpWhereTooMuchHasToBeCompared) {
 }
 
 TEST(Exact, AnyNumberOfDevicesMayHaveAMediumAlone) {
-  CostInputs inputs = test::model_like_costs(8, 12, 1);
+  planning::CostInputs inputs = test::model_like_costs(8, 12, 1);
   const auto without = exact_search()->search(inputs, {});
   ASSERT_TRUE(without);
   inputs.media = 8;
@@ -67,7 +67,7 @@ TEST(Exact, AlikeDevicesAreCounted) {
   std::mt19937_64 random(24);
   RandomCosts options = costs(40, 12);
   options.identical = 1;
-  const CostInputs inputs = test::random_costs(options, random);
+  const planning::CostInputs inputs = test::random_costs(options, random);
   const auto front = exact_search()->search(inputs, {});
   ASSERT_TRUE(front) << front.error().message;
   EXPECT_EQ(test::flaw(*front, inputs, {}), "");
@@ -75,7 +75,7 @@ TEST(Exact, AlikeDevicesAreCounted) {
 
 TEST(Exact, FindsAFrontOfAModelsSize) {
   // 1e17 placements.
-  const CostInputs inputs = test::model_like_costs(8, 200, 1);
+  const planning::CostInputs inputs = test::model_like_costs(8, 200, 1);
   const auto front = exact_search()->search(inputs, {});
   ASSERT_TRUE(front) << front.error().message;
   EXPECT_EQ(test::flaw(*front, inputs, {}), "");
@@ -93,7 +93,8 @@ bool met(const std::vector<FrontPoint>& front, const FrontPoint& point) {
 }
 
 /// Searches both and compares: every plan of the smaller space is one of the larger.
-void expect_no_worse(const CostInputs& more, const CostInputs& less, int instance) {
+void expect_no_worse(const planning::CostInputs& more, const planning::CostInputs& less,
+                     int instance) {
   const auto large = exact_search()->search(more, {});
   const auto small = exact_search()->search(less, {});
   ASSERT_TRUE(large && small);
@@ -107,8 +108,8 @@ void expect_no_worse(const CostInputs& more, const CostInputs& less, int instanc
 TEST(Exact, AnotherDeviceMakesNoFrontWorse) {
   std::mt19937_64 random(27);
   for (int i = 0; i < 30; ++i) {
-    const CostInputs more = test::random_costs(costs(6, 30), random);
-    CostInputs less = more;
+    const planning::CostInputs more = test::random_costs(costs(6, 30), random);
+    planning::CostInputs less = more;
     less.devices.pop_back();
     less.links.erase(less.links.end() - 2);
     for (auto& row : less.links) row.erase(row.end() - 2);
@@ -119,8 +120,8 @@ TEST(Exact, AnotherDeviceMakesNoFrontWorse) {
 TEST(Exact, AnotherPlaceToCutMakesNoFrontWorse) {
   std::mt19937_64 random(28);
   for (int i = 0; i < 30; ++i) {
-    const CostInputs more = test::random_costs(costs(5, 30), random);
-    CostInputs less = more;
+    const planning::CostInputs more = test::random_costs(costs(5, 30), random);
+    planning::CostInputs less = more;
     for (std::size_t position = 1; position < 30; position += 1 + random() % 3) {
       less.legal[position] = false;
     }
@@ -133,15 +134,15 @@ TEST(Exact, AnotherLinkOrCodecOrMoreMemoryMakesNoFrontWorse) {
   for (int i = 0; i < 30; ++i) {
     RandomCosts options = costs(5, 25);
     options.codecs = 0.5;
-    const CostInputs more = test::random_costs(options, random);
-    CostInputs less = more;
+    const planning::CostInputs more = test::random_costs(options, random);
+    planning::CostInputs less = more;
     for (auto& row : less.links) {
-      for (LinkCosts& link : row) {
+      for (planning::LinkCosts& link : row) {
         if (link.codecs.size() > 1 && random() % 2 == 0) link.codecs.pop_back();
         link.usable = link.usable && random() % 8 != 0;
       }
     }
-    for (DeviceCosts& device : less.devices) {
+    for (planning::DeviceCosts& device : less.devices) {
       if (random() % 2 == 0) device.memory_limit_bytes = device.weight_bytes.back() / 2;
     }
     expect_no_worse(more, less, i);
@@ -151,12 +152,13 @@ TEST(Exact, AnotherLinkOrCodecOrMoreMemoryMakesNoFrontWorse) {
 TEST(Exact, SlowerMakesNoFrontBetter) {
   std::mt19937_64 random(30);
   for (int i = 0; i < 30; ++i) {
-    const CostInputs fast = test::random_costs(costs(4, 25), random);
-    CostInputs slow = fast;
+    const planning::CostInputs fast = test::random_costs(costs(4, 25), random);
+    planning::CostInputs slow = fast;
     for (auto& row : slow.links) {
-      for (LinkCosts& link : row) link.delay += Nanoseconds(random() % 50);
+      for (planning::LinkCosts& link : row) link.delay += Nanoseconds(random() % 50);
     }
-    for (DeviceCosts& device : slow.devices) device.overhead += Nanoseconds(random() % 50);
+    for (planning::DeviceCosts& device : slow.devices)
+      device.overhead += Nanoseconds(random() % 50);
     expect_no_worse(fast, slow, i);
   }
 }
@@ -164,8 +166,8 @@ TEST(Exact, SlowerMakesNoFrontBetter) {
 TEST(Exact, TheOrderOfDevicesIsOfNoMeaning) {
   std::mt19937_64 random(31);
   for (int i = 0; i < 30; ++i) {
-    const CostInputs inputs = test::random_costs(costs(4, 20), random);
-    CostInputs turned = inputs;
+    const planning::CostInputs inputs = test::random_costs(costs(4, 20), random);
+    planning::CostInputs turned = inputs;
     std::ranges::rotate(turned.devices, turned.devices.begin() + 1);
     const auto turn = [](auto& list) {
       std::rotate(list.begin(), list.begin() + 1, list.end() - 1);
@@ -180,4 +182,4 @@ TEST(Exact, TheOrderOfDevicesIsOfNoMeaning) {
 }
 
 }  // namespace
-}  // namespace pareto::planning
+}  // namespace pareto::search

@@ -10,36 +10,36 @@
 #include "tests/support/objectives.h"
 #include "tests/support/random_costs.h"
 
-namespace pareto::planning {
+namespace pareto::search {
 namespace {
 
 /// The front of all placements that evaluate() takes.
 class Plain {
  public:
-  Plain(const CostInputs& inputs, const SearchOptions& options)
+  Plain(const planning::CostInputs& inputs, const SearchOptions& options)
       : inputs_(inputs), options_(options), front_(options.windows, options.also) {}
 
   std::vector<FrontPoint> front() {
     add_pipelines({});
-    Placement turns;
+    planning::Placement turns;
     turns.replicated = true;
     if (options_.replicas) add_turns(turns, 0);
     return with_placements(front_, witnesses_, inputs_, options_).value();
   }
 
  private:
-  void add_pipelines(const Placement& so_far) {
+  void add_pipelines(const planning::Placement& so_far) {
     const int begin = so_far.stages.empty() ? 0 : so_far.stages.back().end;
     const int from = so_far.stages.empty() ? inputs_.coordinator() : so_far.stages.back().device;
     if (begin == inputs_.positions()) {
-      for_each_codec(so_far, from, inputs_.coordinator(), [this](Placement whole) {
+      for_each_codec(so_far, from, inputs_.coordinator(), [this](planning::Placement whole) {
         add_placement(inputs_, options_, std::move(whole), front_, witnesses_);
       });
       return;
     }
     for (int device = 0; device < inputs_.coordinator(); ++device) {
       for (int end = begin + 1; end <= inputs_.positions(); ++end) {
-        for_each_codec(so_far, from, device, [&](Placement more) {
+        for_each_codec(so_far, from, device, [&](planning::Placement more) {
           more.stages.push_back({device, begin, end});
           add_pipelines(more);
         });
@@ -47,7 +47,7 @@ class Plain {
     }
   }
 
-  void add_turns(const Placement& so_far, int device) {
+  void add_turns(const planning::Placement& so_far, int device) {
     if (device == inputs_.coordinator()) {
       if (so_far.stages.size() > 1) {
         add_placement(inputs_, options_, so_far, front_, witnesses_);
@@ -55,8 +55,8 @@ class Plain {
       return;
     }
     add_turns(so_far, device + 1);
-    for_each_codec(so_far, inputs_.coordinator(), device, [&](const Placement& there) {
-      for_each_codec(there, device, inputs_.coordinator(), [&](Placement back) {
+    for_each_codec(so_far, inputs_.coordinator(), device, [&](const planning::Placement& there) {
+      for_each_codec(there, device, inputs_.coordinator(), [&](planning::Placement back) {
         back.stages.push_back({device, 0, inputs_.positions()});
         add_turns(back, device + 1);
       });
@@ -64,19 +64,19 @@ class Plain {
   }
 
   template <typename Then>
-  void for_each_codec(const Placement& so_far, int from, int to, Then then) {
+  void for_each_codec(const planning::Placement& so_far, int from, int to, Then then) {
     if (from == to) return;
-    for (int codec = 0; codec < codec_count(inputs_.link(from, to)); ++codec) {
-      Placement more = so_far;
+    for (int codec = 0; codec < planning::codec_count(inputs_.link(from, to)); ++codec) {
+      planning::Placement more = so_far;
       more.codecs.push_back(codec);
       then(std::move(more));
     }
   }
 
-  const CostInputs& inputs_;
+  const planning::CostInputs& inputs_;
   const SearchOptions& options_;
   PointFront front_;
-  std::vector<Placement> witnesses_;
+  std::vector<planning::Placement> witnesses_;
 };
 
 TEST(Exhaustive, FindsTheFrontOfAllThatCanBeEvaluated) {
@@ -90,7 +90,7 @@ TEST(Exhaustive, FindsTheFrontOfAllThatCanBeEvaluated) {
       test::RandomCosts of_all = test::random_options(random, 3, 5);
       of_all.media = i % 3;
       of_all.cards = i % 2 * 0.5;
-      const CostInputs inputs = test::random_costs(of_all, random);
+      const planning::CostInputs inputs = test::random_costs(of_all, random);
       SearchOptions options;
       options.also = also;
       options.replicas = i % 4 != 0;
@@ -115,9 +115,9 @@ TEST(Exhaustive, RefusesWhatWouldTakeYears) {
 }
 
 TEST(Exhaustive, CountsTheWaysOverItsLinks) {
-  CostInputs inputs = test::model_like_costs(4, 40, 1);
+  planning::CostInputs inputs = test::model_like_costs(4, 40, 1);
   for (auto& row : inputs.links) {
-    for (LinkCosts& link : row) link.codecs.resize(6);
+    for (planning::LinkCosts& link : row) link.codecs.resize(6);
   }
   const auto front = exhaustive_search()->search(inputs, {});
   ASSERT_FALSE(front);
@@ -126,14 +126,14 @@ TEST(Exhaustive, CountsTheWaysOverItsLinks) {
 }
 
 TEST(Exhaustive, OnADeviceAloneLooksAtItsWholeModel) {
-  const CostInputs inputs = test::model_like_costs(1, 10, 1);
+  const planning::CostInputs inputs = test::model_like_costs(1, 10, 1);
   const auto front = exhaustive_search()->search(inputs, {});
   ASSERT_TRUE(front) << front.error().message;
   for (const FrontPoint& point : *front) {
-    EXPECT_THAT(point.placement.stages, testing::ElementsAre(PlacedStage{0, 0, 10}));
+    EXPECT_THAT(point.placement.stages, testing::ElementsAre(planning::PlacedStage{0, 0, 10}));
   }
   EXPECT_FALSE(front->empty());
 }
 
 }  // namespace
-}  // namespace pareto::planning
+}  // namespace pareto::search

@@ -5,7 +5,7 @@
 
 #include "tests/partitioner/model/graph/hand_made.h"
 
-namespace pareto::planning {
+namespace pareto::search {
 namespace {
 
 using test::HandMade;
@@ -94,4 +94,4 @@ TEST(GraphIdeals, KnowTheirOperators) {
 }
 
 }  // namespace
-}  // namespace pareto::planning
+}  // namespace pareto::search

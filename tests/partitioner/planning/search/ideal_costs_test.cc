@@ -8,7 +8,7 @@
 #include "partitioner/planning/cost/device_costs.h"
 #include "tests/partitioner/model/graph/hand_made.h"
 
-namespace pareto::planning {
+namespace pareto::search {
 namespace {
 
 using test::HandMade;
@@ -40,7 +40,7 @@ TEST(IdealCosts, OfPrefixesAreThoseOfPositions) {
   const auto found = find_graph_ideals(two_branches(), 1);
   ASSERT_TRUE(found) << found.error().message;
   const auto costs = ideal_costs(profile(), *found);
-  const auto row = device_costs(profile(), {0, 1, 2, 3, 4, 5});
+  const auto row = planning::device_costs(profile(), {0, 1, 2, 3, 4, 5});
   ASSERT_TRUE(costs && row);
   EXPECT_EQ(costs->name, "pi-1");
   EXPECT_EQ(costs->overhead.count(), 3);
@@ -61,7 +61,7 @@ TEST(IdealCosts, OfOtherSetsAddUpTheirOperators) {
   const auto found = find_graph_ideals(two_branches(), 1);
   ASSERT_TRUE(found) << found.error().message;
   const auto costs = ideal_costs(profile(), *found);
-  const auto row = device_costs(profile(), {0, 1, 2, 3, 4, 5});
+  const auto row = planning::device_costs(profile(), {0, 1, 2, 3, 4, 5});
   ASSERT_TRUE(costs && row);
   const auto right = static_cast<std::size_t>(
       std::ranges::find(found->operators, plan::OperatorRanges{{1, 2}, {3, 4}}) -
@@ -89,8 +89,8 @@ TEST(SharedWeights, AreThoseThatACutParts) {
   // "both" is read by the first three operators, "right" by the second and the fourth.
   const auto shared = shared_weights(two_branches(), {{}, {{0, 1}}, {{0, 3}}, {{0, 5}}});
   ASSERT_EQ(shared.size(), 2U);
-  EXPECT_EQ(shared[0], (SharedWeight{4, {0, 0, 1, 2}}));
-  EXPECT_EQ(shared[1], (SharedWeight{40, {0, 1, 3, 3}}));
+  EXPECT_EQ(shared[0], (planning::SharedWeight{4, {0, 0, 1, 2}}));
+  EXPECT_EQ(shared[1], (planning::SharedWeight{40, {0, 1, 3, 3}}));
   EXPECT_THAT(shared_weights(two_branches(), {{}, {{0, 4}}, {{0, 5}}}), testing::IsEmpty());
 }
 
@@ -98,7 +98,7 @@ TEST(SharedWeights, WithThoseUsedFirstAreAllThatAStageNeeds) {
   const model::Graph graph = two_branches();
   const auto found = find_graph_ideals(graph, 1);
   ASSERT_TRUE(found) << found.error().message;
-  DeviceCosts device;
+  planning::DeviceCosts device;
   device.weight_bytes = ideal_weight_bytes(graph, *found);
   device.shared_weights = shared_weights(graph, found->operators);
   for (int begin = 0; begin < static_cast<int>(found->operators.size()); ++begin) {
@@ -106,7 +106,7 @@ TEST(SharedWeights, WithThoseUsedFirstAreAllThatAStageNeeds) {
       const plan::OperatorRanges own = stage_operators(*found, begin, end).own;
       const bool both = plan::holds(own, 0) || plan::holds(own, 1) || plan::holds(own, 2);
       const bool right = plan::holds(own, 1) || plan::holds(own, 3);
-      EXPECT_EQ(stage_memory_bytes(device, begin, end), (both ? 40 : 0) + (right ? 4 : 0))
+      EXPECT_EQ(planning::stage_memory_bytes(device, begin, end), (both ? 40 : 0) + (right ? 4 : 0))
           << to_string(own);
     }
   }
@@ -163,13 +163,13 @@ TEST(SharedWeights, AreHeldByEveryStageOfRandomGraphs) {
     const model::Graph graph = random_graph(4 + static_cast<int>(random() % 6), random);
     const auto found = find_graph_ideals(graph, 1);
     ASSERT_TRUE(found) << found.error().message;
-    DeviceCosts device;
+    planning::DeviceCosts device;
     device.weight_bytes = ideal_weight_bytes(graph, *found);
     device.shared_weights = shared_weights(graph, found->operators);
     for (int begin = 0; begin < static_cast<int>(found->operators.size()); ++begin) {
       for (const int end : found->ideals.ends[static_cast<std::size_t>(begin)]) {
         const plan::OperatorRanges own = stage_operators(*found, begin, end).own;
-        ASSERT_EQ(stage_memory_bytes(device, begin, end), plain_bytes(graph, own))
+        ASSERT_EQ(planning::stage_memory_bytes(device, begin, end), plain_bytes(graph, own))
             << "graph " << i << ": " << to_string(own);
         ++stages;
       }
@@ -203,4 +203,4 @@ TEST(IdealCosts, TakeWhatTheirOperatorsTakeInTheOrderOfTheModel) {
 }
 
 }  // namespace
-}  // namespace pareto::planning
+}  // namespace pareto::search

@@ -9,7 +9,7 @@
 #include "tests/support/front_agreement.h"
 #include "tests/support/objectives.h"
 
-namespace pareto::planning {
+namespace pareto::search {
 namespace {
 
 using testing::ElementsAre;
@@ -85,9 +85,9 @@ DataFlow random_flow(int operators, std::mt19937_64& random) {
   return flow;
 }
 
-CostInputs random_costs_of(const Ideals& ideals, int devices, std::mt19937_64& random) {
+planning::CostInputs random_costs_of(const Ideals& ideals, int devices, std::mt19937_64& random) {
   const std::size_t operators = ideals.sets.front().size();
-  CostInputs inputs;
+  planning::CostInputs inputs;
   inputs.boundary_bytes = ideals.boundary_bytes;
   inputs.legal.assign(ideals.sets.size(), true);
   inputs.ends = ideals.ends;
@@ -100,12 +100,12 @@ CostInputs random_costs_of(const Ideals& ideals, int devices, std::mt19937_64& r
       weights.push_back(static_cast<std::int64_t>(random() % 100));
       users.push_back(static_cast<int>(random() % 2));
     }
-    DeviceCosts device;
+    planning::DeviceCosts device;
     device.compute = ideals.sums(times);
     device.weight_bytes = ideals.sums(weights);
     device.shared_weights = {{static_cast<std::int64_t>(random() % 200), ideals.sums(users)}};
     for (std::size_t i = 0; i < ideals.sets.size(); ++i) {
-      const SharedWeight& shared = device.shared_weights.front();
+      const planning::SharedWeight& shared = device.shared_weights.front();
       if (shared.uses[i] > 0) device.weight_bytes[i] += shared.bytes;
       device.crossing_bytes.push_back(static_cast<std::int64_t>(random() % 50));
     }
@@ -113,7 +113,7 @@ CostInputs random_costs_of(const Ideals& ideals, int devices, std::mt19937_64& r
     device.figures["power"] = static_cast<std::int64_t>(random() % 10);
     inputs.devices.push_back(std::move(device));
   }
-  LinkCosts link;
+  planning::LinkCosts link;
   link.bytes_per_second = 1e9;
   link.delay = Nanoseconds(random() % 20);
   inputs.links.assign(inputs.devices.size() + 1, std::vector(inputs.devices.size() + 1, link));
@@ -128,7 +128,8 @@ TEST_P(OverIdeals, AgreesWithTheExhaustiveSearch) {
   for (int i = 0; i < 300; ++i) {
     const auto ideals = find_ideals(random_flow(4 + static_cast<int>(random() % 8), random));
     ASSERT_TRUE(ideals) << ideals.error().message;
-    const CostInputs inputs = random_costs_of(*ideals, 2 + static_cast<int>(random() % 2), random);
+    const planning::CostInputs inputs =
+        random_costs_of(*ideals, 2 + static_cast<int>(random() % 2), random);
     SearchOptions options;
     if (i % 3 > 0) options.also = choices[static_cast<std::size_t>(i) % choices.size()];
     const auto expected = exhaustive_search()->search(inputs, options);
@@ -152,17 +153,17 @@ TEST(Ideals, LetBranchesGoToDifferentDevices) {
                  {3, {5}, 1, false},    {4, {5}, 1, false}, {5, {}, 1, true}};
   const auto ideals = find_ideals(flow);
   ASSERT_TRUE(ideals);
-  CostInputs inputs;
+  planning::CostInputs inputs;
   inputs.boundary_bytes = ideals->boundary_bytes;
   inputs.legal.assign(ideals->sets.size(), true);
   inputs.ends = ideals->ends;
   const std::vector<std::vector<int>> times{{1, 1, 90, 1, 90, 90}, {90, 90, 1, 90, 1, 1}};
   for (const auto& of_device : times) {
-    DeviceCosts device;
+    planning::DeviceCosts device;
     device.compute = ideals->sums(std::vector<Nanoseconds>(of_device.begin(), of_device.end()));
     inputs.devices.push_back(std::move(device));
   }
-  inputs.links.assign(3, std::vector<LinkCosts>(3));
+  inputs.links.assign(3, std::vector<planning::LinkCosts>(3));
   SearchOptions options;
   options.windows = {1, 1};
   const auto front = exact_search()->search(inputs, options);
@@ -176,4 +177,4 @@ TEST(Ideals, LetBranchesGoToDifferentDevices) {
 }
 
 }  // namespace
-}  // namespace pareto::planning
+}  // namespace pareto::search

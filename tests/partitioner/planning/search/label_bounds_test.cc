@@ -5,13 +5,13 @@
 #include "tests/partitioner/planning/search/ways.h"
 #include "tests/support/random_costs.h"
 
-namespace pareto::planning {
+namespace pareto::search {
 namespace {
 
 using test::RandomCosts;
 using test::Way;
 
-CostInputs small_costs(std::mt19937_64& random) {
+planning::CostInputs small_costs(std::mt19937_64& random) {
   RandomCosts options = test::random_options(random, 3, 6);
   options.media = 0;
   options.cards = 0;
@@ -23,7 +23,7 @@ Criteria criteria_of(const Way& way) {
 }
 
 AlsoObjectives also(const std::vector<std::string>& names) {
-  return find_objectives(names, searched_objectives()).value();
+  return find_objectives(names, planning::searched_objectives()).value();
 }
 
 /// Nothing is given up that the front does not cover: each beginning of each way is asked about,
@@ -83,9 +83,9 @@ TEST(LabelBounds, GiveUpNothingBeforeAnythingIsFound) {
 
 TEST(LabelBounds, AreOfNoUseWhereNoPlanIs) {
   std::mt19937_64 random(53);
-  CostInputs inputs = small_costs(random);
+  planning::CostInputs inputs = small_costs(random);
   for (auto& row : inputs.links) {
-    for (LinkCosts& link : row) link.usable = false;
+    for (planning::LinkCosts& link : row) link.usable = false;
   }
   const SearchTables tables = make_tables(inputs, {}, 1);
   EXPECT_FALSE(LabelBounds(tables, {}).feasible());
@@ -104,4 +104,4 @@ TEST(RoundedDown, IsBelowByMoreThanDoublesAreOff) {
 }
 
 }  // namespace
-}  // namespace pareto::planning
+}  // namespace pareto::search

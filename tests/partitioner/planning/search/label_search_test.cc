@@ -9,7 +9,7 @@
 #include "tests/support/objectives.h"
 #include "tests/support/random_costs.h"
 
-namespace pareto::planning {
+namespace pareto::search {
 namespace {
 
 using test::RandomCosts;
@@ -20,7 +20,7 @@ TEST(Labels, OfTwoObjectivesAgreeWithThresholds) {
     RandomCosts of_all = test::random_options(random, 5, 25, 10);
     of_all.media = 0;
     of_all.cards = 0;
-    const CostInputs inputs = test::random_costs(of_all, random);
+    const planning::CostInputs inputs = test::random_costs(of_all, random);
     const auto thresholds = exact_search()->search(inputs, {});
     const auto labels = label_search()->search(inputs, {});
     ASSERT_TRUE(thresholds && labels) << i;
@@ -30,7 +30,7 @@ TEST(Labels, OfTwoObjectivesAgreeWithThresholds) {
 }
 
 TEST(Labels, OfAModelsSizeAgreeWithThresholds) {
-  const CostInputs inputs = test::model_like_costs(4, 80, 3);
+  const planning::CostInputs inputs = test::model_like_costs(4, 80, 3);
   const auto thresholds = exact_search()->search(inputs, {});
   const auto labels = label_search()->search(inputs, {});
   ASSERT_TRUE(thresholds && labels);
@@ -43,10 +43,10 @@ TEST(Labels, WithAMediumForEachLinkFindTheSameFront) {
     RandomCosts options;
     options.devices = 4;
     options.positions = 15;
-    CostInputs inputs = test::random_costs(options, random);
+    planning::CostInputs inputs = test::random_costs(options, random);
     const auto without = exact_search()->search(inputs, {});
     for (auto& row : inputs.links) {
-      for (LinkCosts& link : row) link.media = {{inputs.media++}};
+      for (planning::LinkCosts& link : row) link.media = {{inputs.media++}};
     }
     const auto with = label_search()->search(inputs, {});
     ASSERT_TRUE(without && with) << i;
@@ -60,9 +60,9 @@ TEST(Labels, AnotherObjectiveOnlyAddsPoints) {
     RandomCosts options;
     options.devices = 4;
     options.positions = 15;
-    const CostInputs inputs = test::random_costs(options, random);
+    const planning::CostInputs inputs = test::random_costs(options, random);
     const auto two = label_search()->search(inputs, {});
-    for (const Objective* const third : searched_objectives()) {
+    for (const planning::Objective* const third : planning::searched_objectives()) {
       SearchOptions with;
       with.also = {third};
       const auto three = label_search()->search(inputs, with);
@@ -82,7 +82,7 @@ TEST(Labels, WithAsManyComparisonsAsTheyTakeAreNotGivenUp) {
   options.devices = 4;
   options.positions = 10;
   options.media = 3;
-  const CostInputs inputs = test::random_costs(options, random);
+  const planning::CostInputs inputs = test::random_costs(options, random);
   SearchOptions limit;
   limit.also = {&test::objective("energy")};
   const auto whole = label_search()->search(inputs, limit);
@@ -102,4 +102,4 @@ TEST(Labels, WithAsManyComparisonsAsTheyTakeAreNotGivenUp) {
 }
 
 }  // namespace
-}  // namespace pareto::planning
+}  // namespace pareto::search

@@ -6,7 +6,7 @@
 #include <random>
 #include <set>
 
-namespace pareto::planning {
+namespace pareto::search {
 namespace {
 
 template <int D>
@@ -107,4 +107,4 @@ TEST(Labels, OfNoneAndOfOneAreThose) {
 }
 
 }  // namespace
-}  // namespace pareto::planning
+}  // namespace pareto::search

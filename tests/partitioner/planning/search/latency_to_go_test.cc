@@ -8,7 +8,7 @@
 #include "tests/partitioner/planning/search/ways.h"
 #include "tests/support/random_costs.h"
 
-namespace pareto::planning {
+namespace pareto::search {
 namespace {
 
 using test::RandomCosts;
@@ -16,7 +16,7 @@ using test::Way;
 
 constexpr std::int64_t kUncapped = std::int64_t{1} << 52;
 
-CostInputs small_costs(std::mt19937_64& random, int most_devices, int most_positions) {
+planning::CostInputs small_costs(std::mt19937_64& random, int most_devices, int most_positions) {
   RandomCosts options = test::random_options(random, most_devices, most_positions);
   options.media = 0;
   options.cards = 0;
@@ -50,7 +50,7 @@ TEST(LatencyToGo, IsTheLeastOfAllWaysUnderEachCap) {
   std::mt19937_64 random(41);
   int solved = 0;
   for (int i = 0; i < 150; ++i) {
-    const CostInputs inputs = small_costs(random, 3, 7);
+    const planning::CostInputs inputs = small_costs(random, 3, 7);
     const SearchTables tables = make_tables(inputs, {}, 1);
     const auto ways = test::ways_in(tables);
     LatencyToGo to_go(tables);
@@ -70,13 +70,13 @@ TEST(LatencyToGo, TracesAPlanThatTakesThisLong) {
   std::mt19937_64 random(42);
   int traced = 0;
   for (int i = 0; i < 250; ++i) {
-    const CostInputs inputs = small_costs(random, 4, 9);
+    const planning::CostInputs inputs = small_costs(random, 4, 9);
     const SearchTables tables = make_tables(inputs, {}, 1);
     LatencyToGo to_go(tables);
     std::int64_t cap = kUncapped;
     while (const auto found = to_go.solve(cap)) {
-      const Placement placement = to_go.trace();
-      const auto plan = evaluate(inputs, placement);
+      const planning::Placement placement = to_go.trace();
+      const auto plan = planning::evaluate(inputs, placement);
       ASSERT_TRUE(plan) << "instance " << i << ": " << plan.error().message;
       ASSERT_LE(plan->bottleneck.count(), std::max<std::int64_t>(cap, 1)) << "instance " << i;
       ASSERT_EQ(plan->latency.count(), std::max(*found, plan->bottleneck.count())) << i;
@@ -90,8 +90,10 @@ TEST(LatencyToGo, TracesAPlanThatTakesThisLong) {
 }
 
 TEST(LatencyToGo, OfAnotherObjectiveIsTheLeastOfAllWays) {
-  AlsoObjectives sums = searched_objectives();
-  std::erase_if(sums, [](const Objective* one) { return one->searched->stages != Combine::kSum; });
+  AlsoObjectives sums = planning::searched_objectives();
+  std::erase_if(sums, [](const planning::Objective* one) {
+    return one->searched->stages != planning::Combine::kSum;
+  });
   std::mt19937_64 random(43);
   for (int i = 0; i < 60; ++i) {
     const SearchTables tables = make_tables(small_costs(random, 3, 6), sums, 1);
@@ -159,4 +161,4 @@ TEST(LatencyToGo, BoundsOutliveTheSolving) {
 }
 
 }  // namespace
-}  // namespace pareto::planning
+}  // namespace pareto::search

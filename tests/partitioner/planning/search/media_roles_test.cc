@@ -5,7 +5,7 @@
 
 #include "partitioner/planning/search/exchangeable_devices.h"
 
-namespace pareto::planning {
+namespace pareto::search {
 namespace {
 
 using testing::ElementsAre;
@@ -13,20 +13,21 @@ using testing::IsEmpty;
 using Of = MediumRole::Of;
 
 /// Returns three devices that are alike, and usable links between all.
-CostInputs three_devices() {
-  CostInputs inputs;
+planning::CostInputs three_devices() {
+  planning::CostInputs inputs;
   inputs.boundary_bytes = {8, 8, 8};
   inputs.legal = {true, true, true};
   inputs.devices.resize(3);
-  for (DeviceCosts& device : inputs.devices) {
+  for (planning::DeviceCosts& device : inputs.devices) {
     device.compute = {Nanoseconds(0), Nanoseconds(1), Nanoseconds(2)};
   }
-  inputs.links.assign(4, std::vector<LinkCosts>(4));
+  inputs.links.assign(4, std::vector<planning::LinkCosts>(4));
   return inputs;
 }
 
 /// One more medium, of all links of some devices.
-void add_medium(const std::vector<std::size_t>& devices, CostInputs& inputs, double share = 1) {
+void add_medium(const std::vector<std::size_t>& devices, planning::CostInputs& inputs,
+                double share = 1) {
   const int medium = inputs.media++;
   for (std::size_t from = 0; from < inputs.links.size(); ++from) {
     for (std::size_t to = 0; to < inputs.links.size(); ++to) {
@@ -38,7 +39,7 @@ void add_medium(const std::vector<std::size_t>& devices, CostInputs& inputs, dou
 }
 
 TEST(MediaRoles, AMediumOfOneDeviceIsItsSendersOrReceivers) {
-  CostInputs inputs = three_devices();
+  planning::CostInputs inputs = three_devices();
   add_medium({0, 1}, inputs);
   add_medium({2}, inputs, 0.5);
   add_medium({0}, inputs);
@@ -53,7 +54,7 @@ TEST(MediaRoles, AMediumOfOneDeviceIsItsSendersOrReceivers) {
 }
 
 TEST(MediaRoles, WhatADeviceOnlySendsOrOnlyReceivesByIsNoSum) {
-  CostInputs inputs = three_devices();
+  planning::CostInputs inputs = three_devices();
   inputs.media = 2;
   inputs.links[0][1].media = inputs.links[0][3].media = {{0}};
   inputs.links[3][0].media = inputs.links[2][0].media = {{1}};
@@ -70,7 +71,7 @@ TEST(MediaRoles, WhatADeviceOnlySendsOrOnlyReceivesByIsNoSum) {
 }
 
 TEST(MediaRoles, OfTwoMediaOfOneDeviceTheSecondHasASumOfItsOwn) {
-  CostInputs inputs = three_devices();
+  planning::CostInputs inputs = three_devices();
   add_medium({0}, inputs);
   add_medium({0}, inputs);
   const MediaRoles roles = media_roles(inputs);
@@ -79,7 +80,7 @@ TEST(MediaRoles, OfTwoMediaOfOneDeviceTheSecondHasASumOfItsOwn) {
 }
 
 TEST(ExchangeableDevices, EachWithAMediumOfItsOwn) {
-  CostInputs inputs = three_devices();
+  planning::CostInputs inputs = three_devices();
   const auto groups = [&] { return exchangeable_devices(inputs, media_roles(inputs)); };
   EXPECT_THAT(groups(), ElementsAre(ElementsAre(0, 1, 2)));
   for (std::size_t device = 0; device < 3; ++device) add_medium({device}, inputs);
@@ -90,4 +91,4 @@ TEST(ExchangeableDevices, EachWithAMediumOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace pareto::planning
+}  // namespace pareto::search

@@ -9,7 +9,7 @@
 #include "tests/support/objectives.h"
 #include "tests/support/random_costs.h"
 
-namespace pareto::planning {
+namespace pareto::search {
 namespace {
 
 using testing::ElementsAre;
@@ -29,7 +29,8 @@ bool as_good(const Point& a, const Point& b) {
 }
 
 /// Points of all windows in range, those that no other is as good as and different from.
-std::set<Point> plain_front(const std::vector<Criteria>& placements, WindowRange windows) {
+std::set<Point> plain_front(const std::vector<Criteria>& placements,
+                            planning::WindowRange windows) {
   std::vector<Point> all;
   for (const Criteria& placement : placements) {
     for (int window = windows.least; window <= windows.most; ++window) {
@@ -56,7 +57,8 @@ Criteria random_criteria(std::mt19937_64& random, std::int64_t largest) {
 
 TEST(PointFront, IsThatOfAllWindowsOfAllPlacements) {
   std::mt19937_64 random(61);
-  for (const WindowRange windows : {WindowRange{1, 30}, {1, 1}, {2, 5}, {7, 30}}) {
+  for (const planning::WindowRange windows :
+       {planning::WindowRange{1, 30}, {1, 1}, {2, 5}, {7, 30}}) {
     for (int i = 0; i < 300; ++i) {
       std::vector<Criteria> placements;
       PointFront front(windows, {&test::objective("energy")});
@@ -109,7 +111,7 @@ TEST(PointFront, WhatCostsMoreThanCoveredIsCovered) {
 
 TEST(PointFront, OfAPriceIsOfWhatEachPointCosts) {
   // Half the price, at a third of the rate: per request it costs more.
-  const Objective& cost = test::objective("cost");
+  const planning::Objective& cost = test::objective("cost");
   PointFront front({1, 1}, {&cost});
   const std::int64_t second = 1'000'000'000;
   EXPECT_TRUE(front.add(Criteria{second, second, {2'000'000}}, 0));
@@ -138,9 +140,9 @@ TEST(PointFront, OfEqualPointsTheFirstStays) {
 
 TEST(AddPlacement, KeepsWitnessesOfWhatIsGoodForSomething) {
   std::mt19937_64 random(63);
-  const CostInputs inputs = test::model_like_costs(2, 6, 1);
+  const planning::CostInputs inputs = test::model_like_costs(2, 6, 1);
   PointFront front({});
-  std::vector<Placement> witnesses;
+  std::vector<planning::Placement> witnesses;
   add_lone_devices(inputs, {}, front, witnesses);
   ASSERT_FALSE(witnesses.empty());
   const std::size_t before = witnesses.size();
@@ -152,13 +154,14 @@ TEST(AddPlacement, KeepsWitnessesOfWhatIsGoodForSomething) {
   ASSERT_TRUE(points) << points.error().message;
   for (const FrontPoint& point : *points) {
     EXPECT_THAT(point.placement.stages,
-                ElementsAre(PlacedStage{point.placement.stages[0].device, 0, inputs.positions()}));
+                ElementsAre(planning::PlacedStage{point.placement.stages[0].device, 0,
+                                                  inputs.positions()}));
   }
 }
 
 TEST(WithPlacements, AWitnessThatTakesAnotherTimeIsOurFault) {
-  const CostInputs inputs = test::model_like_costs(2, 6, 1);
-  const Placement alone{{{0, 0, 6}}, {}};
+  const planning::CostInputs inputs = test::model_like_costs(2, 6, 1);
+  const planning::Placement alone{{{0, 0, 6}}, {}};
   PointFront front({});
   front.add({Nanoseconds(1), 1}, {}, 0);
   const auto points = with_placements(front, std::vector{alone}, inputs, {});
@@ -168,4 +171,4 @@ TEST(WithPlacements, AWitnessThatTakesAnotherTimeIsOurFault) {
 }
 
 }  // namespace
-}  // namespace pareto::planning
+}  // namespace pareto::search

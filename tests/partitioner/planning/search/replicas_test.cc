@@ -11,14 +11,14 @@
 #include "tests/support/objectives.h"
 #include "tests/support/random_costs.h"
 
-namespace pareto::planning {
+namespace pareto::search {
 namespace {
 
 /// Returns the points of replicas if there are no pipelines next to them.
-Expected<std::vector<FrontPoint>> replicas_alone(const CostInputs& inputs,
+Expected<std::vector<FrontPoint>> replicas_alone(const planning::CostInputs& inputs,
                                                  const SearchOptions& options = {}) {
   PointFront front(options.windows, options.also);
-  std::vector<Placement> witnesses;
+  std::vector<planning::Placement> witnesses;
   PARETO_TRY(add_replicas(inputs, options, front, witnesses));
   return with_placements(front, witnesses, inputs, options);
 }
@@ -28,7 +28,7 @@ TEST(Replicas, OfAlikeDevicesAreAsManyAsThereAre) {
   test::RandomCosts options;
   options.devices = 20;
   options.identical = 1;
-  const CostInputs inputs = test::random_costs(options, random);
+  const planning::CostInputs inputs = test::random_costs(options, random);
   const auto replicas = replicas_alone(inputs);
   ASSERT_TRUE(replicas) << replicas.error().message;
   std::size_t most = 0;
@@ -40,7 +40,7 @@ TEST(Replicas, OfAlikeDevicesAreAsManyAsThereAre) {
 
 TEST(Replicas, OfManyDifferentDevicesAreThoseOfAllChoices) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-    const CostInputs inputs = test::model_like_costs(10, 2, seed);
+    const planning::CostInputs inputs = test::model_like_costs(10, 2, seed);
     const auto expected = exhaustive_search()->search(inputs, {});
     const auto front = exact_search()->search(inputs, {});
     ASSERT_TRUE(expected && front);
@@ -49,7 +49,7 @@ TEST(Replicas, OfManyDifferentDevicesAreThoseOfAllChoices) {
 }
 
 TEST(Replicas, EachTakesItsOwnWayOnEveryLink) {
-  CostInputs inputs = test::model_like_costs(2, 3, 1);
+  planning::CostInputs inputs = test::model_like_costs(2, 3, 1);
   inputs.links[2][0].codecs = {{}, {"half", {0.5, 0, 0, 10}}};
   const auto front = replicas_alone(inputs);
   ASSERT_TRUE(front);
@@ -82,4 +82,4 @@ TEST(Replicas, OfDevicesThatCannotBeComparedAreRefusedWhereTheyAreTooMany) {
 }
 
 }  // namespace
-}  // namespace pareto::planning
+}  // namespace pareto::search

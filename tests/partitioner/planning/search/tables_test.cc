@@ -9,7 +9,7 @@
 #include "tests/support/objectives.h"
 #include "tests/support/random_costs.h"
 
-namespace pareto::planning {
+namespace pareto::search {
 namespace {
 
 using test::RandomCosts;
@@ -18,7 +18,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 /// Small enough that all of its plans can be looked at.
-CostInputs small_costs(std::mt19937_64& random) {
+planning::CostInputs small_costs(std::mt19937_64& random) {
   RandomCosts options = test::random_options(random, 3, 6);
   options.media = 0;
   options.cards = 0;
@@ -29,13 +29,14 @@ TEST(Tables, EveryWayIsAPlanThatTakesAsLong) {
   std::mt19937_64 random(31);
   int ways = 0;
   for (int i = 0; i < 200; ++i) {
-    const CostInputs inputs = small_costs(random);
-    AlsoObjectives sums = searched_objectives();
-    std::erase_if(sums,
-                  [](const Objective* one) { return one->searched->stages != Combine::kSum; });
+    const planning::CostInputs inputs = small_costs(random);
+    AlsoObjectives sums = planning::searched_objectives();
+    std::erase_if(sums, [](const planning::Objective* one) {
+      return one->searched->stages != planning::Combine::kSum;
+    });
     const SearchTables tables = make_tables(inputs, sums, 1);
     for (const Way& way : test::ways_in(tables)) {
-      const auto plan = evaluate(inputs, to_placement(tables, way.stages, way.hops));
+      const auto plan = planning::evaluate(inputs, to_placement(tables, way.stages, way.hops));
       ASSERT_TRUE(plan) << plan.error().message;
       // An answer is not there before its bottleneck is through.
       ASSERT_EQ(plan->latency.count(), std::max(way.latency, way.bottleneck)) << i;
@@ -51,20 +52,21 @@ TEST(Tables, EveryWayIsAPlanThatTakesAsLong) {
 
 /// Calls `with` for every placement of more than one stage that evaluate() takes.
 template <typename With>
-void for_each_plan(const CostInputs& inputs, Placement& so_far, With with) {
+void for_each_plan(const planning::CostInputs& inputs, planning::Placement& so_far, With with) {
   const int begin = so_far.stages.empty() ? 0 : so_far.stages.back().end;
   const int from = so_far.stages.empty() ? inputs.coordinator() : so_far.stages.back().device;
   if (begin == inputs.positions()) {
-    for (int codec = 0; codec < codec_count(inputs.link(from, inputs.coordinator())); ++codec) {
+    for (int codec = 0; codec < planning::codec_count(inputs.link(from, inputs.coordinator()));
+         ++codec) {
       so_far.codecs.push_back(codec);
-      const auto plan = evaluate(inputs, so_far);
+      const auto plan = planning::evaluate(inputs, so_far);
       if (plan && so_far.stages.size() > 1) with(*plan);
       so_far.codecs.pop_back();
     }
     return;
   }
   for (int device = 0; device < inputs.coordinator(); ++device) {
-    for (int codec = 0; codec < codec_count(inputs.link(from, device)); ++codec) {
+    for (int codec = 0; codec < planning::codec_count(inputs.link(from, device)); ++codec) {
       for (int end = begin + 1; end <= inputs.positions(); ++end) {
         so_far.stages.push_back({device, begin, end});
         so_far.codecs.push_back(codec);
@@ -84,15 +86,15 @@ TEST(Tables, NoPlanIsBetterThanAllWays) {
     options.media = 0;
     options.cards = 0;
     options.codecs = 0.6;
-    const CostInputs inputs = test::random_costs(options, random);
-    const Objective& loss = test::objective("loss");
+    const planning::CostInputs inputs = test::random_costs(options, random);
+    const planning::Objective& loss = test::objective("loss");
     const SearchTables tables = make_tables(inputs, {&loss}, 1);
     std::set<std::vector<std::int64_t>> best;
     for (const Way& way : test::ways_in(tables)) {
       best.insert({std::max(way.latency, way.bottleneck), way.bottleneck, way.also[0]});
     }
-    Placement none;
-    for_each_plan(inputs, none, [&](const Evaluation& plan) {
+    planning::Placement none;
+    for_each_plan(inputs, none, [&](const planning::Evaluation& plan) {
       ++plans;
       const bool met = std::ranges::any_of(best, [&](const auto& way) {
         return way[0] <= plan.latency.count() && way[1] <= plan.bottleneck.count() &&
@@ -109,7 +111,7 @@ TEST(Tables, HoldEveryStepthPositionThatMayBeCut) {
   RandomCosts options;
   options.positions = 10;
   options.illegal = 0;
-  CostInputs inputs = test::random_costs(options, random);
+  planning::CostInputs inputs = test::random_costs(options, random);
   inputs.legal[3] = inputs.legal[8] = false;
   EXPECT_THAT(make_tables(inputs, {}, 1).positions, ElementsAre(0, 1, 2, 4, 5, 6, 7, 9, 10));
   EXPECT_THAT(make_tables(inputs, {}, 3).positions, ElementsAre(0, 4, 7, 10));
@@ -127,7 +129,7 @@ TEST(Tables, CountAlikeDevicesInsteadOfNamingThem) {
   EXPECT_THAT(tables.kinds[0].devices, ElementsAre(0, 1, 2, 3, 4));
   // The second stage of a kind gets the kind's second device.
   const Way way = test::ways_in(tables).front();
-  const Placement placement = to_placement(tables, way.stages, way.hops);
+  const planning::Placement placement = to_placement(tables, way.stages, way.hops);
   for (std::size_t stage = 0; stage < placement.stages.size(); ++stage) {
     EXPECT_EQ(placement.stages[stage].device, static_cast<int>(stage));
   }
@@ -170,12 +172,12 @@ TEST(Tables, AFirstStageIsOneOfWhichNothingElseIsUsed) {
 
 TEST(Tables, LeaveOutWaysThatAnotherIsNowhereWorseThan) {
   std::mt19937_64 random(35);
-  CostInputs inputs = test::random_costs(RandomCosts{}, random);
-  LinkCodec good;
+  planning::CostInputs inputs = test::random_costs(RandomCosts{}, random);
+  planning::LinkCodec good;
   good.figures = {0.5, 0, 0, 1};
-  LinkCodec bad;
+  planning::LinkCodec bad;
   bad.figures = {0.75, 1, 1, 1};
-  LinkCodec exact;
+  planning::LinkCodec exact;
   exact.figures = {1, 0, 0, 0};
   inputs.links[0][1].usable = true;
   inputs.links[0][1].bytes_per_second = 1e6;
@@ -207,16 +209,17 @@ TEST(Tables, NoWayHasAStageThatADeviceHasNoRoomFor) {
   options.shared = 0.5;
   int limited = 0;
   for (int i = 0; i < 100; ++i) {
-    const CostInputs inputs = test::random_costs(options, random);
+    const planning::CostInputs inputs = test::random_costs(options, random);
     const SearchTables tables = make_tables(inputs, {}, 1);
     for (const Kind& kind : tables.kinds) {
-      const DeviceCosts& device = inputs.devices[static_cast<std::size_t>(kind.devices.front())];
+      const planning::DeviceCosts& device =
+          inputs.devices[static_cast<std::size_t>(kind.devices.front())];
       for (std::size_t begin = 0; begin < kind.ends.size(); ++begin) {
         for (int end = static_cast<int>(begin) + 1; end <= tables.last(); ++end) {
           const bool listed = std::ranges::count(kind.ends[begin], end) > 0;
           const int first = static_cast<int>(begin);
-          const bool fits = has_room(inputs, device, tables.positions[begin],
-                                     tables.positions[static_cast<std::size_t>(end)]);
+          const bool fits = planning::has_room(inputs, device, tables.positions[begin],
+                                               tables.positions[static_cast<std::size_t>(end)]);
           EXPECT_EQ(listed, fits && !tables.is_all(first, end));
           EXPECT_EQ(std::ranges::count(kind.begins[static_cast<std::size_t>(end)], first),
                     listed ? 1 : 0);
@@ -259,4 +262,4 @@ TEST(Tables, UsagesThatNoNumberCountsAreRefused) {
 }
 
 }  // namespace
-}  // namespace pareto::planning
+}  // namespace pareto::search

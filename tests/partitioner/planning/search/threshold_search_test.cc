@@ -8,7 +8,7 @@
 #include "tests/partitioner/planning/search/ways.h"
 #include "tests/support/random_costs.h"
 
-namespace pareto::planning {
+namespace pareto::search {
 namespace {
 
 using test::RandomCosts;
@@ -33,12 +33,12 @@ RandomCosts without_media(std::mt19937_64& random, int devices, int positions) {
 TEST(ThresholdSearch, FindsTheBestOfEveryWindow) {
   std::mt19937_64 random(71);
   int found = 0;
-  for (const WindowRange windows : {WindowRange{1, 40}, {1, 1}, {3, 9}}) {
+  for (const planning::WindowRange windows : {planning::WindowRange{1, 40}, {1, 1}, {3, 9}}) {
     for (int i = 0; i < 100; ++i) {
-      const CostInputs inputs = test::random_costs(without_media(random, 3, 7), random);
+      const planning::CostInputs inputs = test::random_costs(without_media(random, 3, 7), random);
       const auto ways = test::ways_in(make_tables(inputs, {}, 1));
       PointFront front(windows);
-      std::vector<Placement> witnesses;
+      std::vector<planning::Placement> witnesses;
       const auto caps = threshold_search(inputs, windows, front, witnesses);
       ASSERT_TRUE(caps) << caps.error().message;
       ASSERT_EQ(front.entries().empty(), ways.empty()) << i;
@@ -62,23 +62,25 @@ TEST(ThresholdSearch, FindsTheBestOfEveryWindow) {
 TEST(ThresholdSearch, WitnessesAreWhatTheirEntriesSay) {
   std::mt19937_64 random(72);
   for (int i = 0; i < 100; ++i) {
-    const CostInputs inputs = test::random_costs(without_media(random, 4, 20), random);
+    const planning::CostInputs inputs = test::random_costs(without_media(random, 4, 20), random);
     PointFront front({});
-    std::vector<Placement> witnesses;
+    std::vector<planning::Placement> witnesses;
     ASSERT_TRUE(threshold_search(inputs, {}, front, witnesses));
     for (const auto& entry : front.entries()) {
-      const auto plan = evaluate(inputs, witnesses.at(entry.witness));
+      const auto plan = planning::evaluate(inputs, witnesses.at(entry.witness));
       ASSERT_TRUE(plan) << i << ": " << plan.error().message;
-      ASSERT_EQ(at_window(*plan, static_cast<int>(entry.window)).latency.count(), entry.latency);
+      ASSERT_EQ(planning::at_window(*plan, static_cast<int>(entry.window)).latency.count(),
+                entry.latency);
     }
   }
 }
 
 TEST(ThresholdSearch, TriesFewCaps) {
   // A point of the front takes a few dozen programs, not one for every nanosecond.
-  const CostInputs inputs = test::model_like_costs(3, 60, 1, std::chrono::milliseconds(50));
+  const planning::CostInputs inputs =
+      test::model_like_costs(3, 60, 1, std::chrono::milliseconds(50));
   PointFront front({});
-  std::vector<Placement> witnesses;
+  std::vector<planning::Placement> witnesses;
   const auto caps = threshold_search(inputs, {}, front, witnesses);
   ASSERT_TRUE(caps) << caps.error().message;
   EXPECT_GT(front.entries().size(), 3U);
@@ -87,14 +89,14 @@ TEST(ThresholdSearch, TriesFewCaps) {
 
 TEST(ThresholdSearch, OfNoPlanIsEmpty) {
   std::mt19937_64 random(73);
-  CostInputs inputs = test::random_costs(without_media(random, 3, 6), random);
-  for (DeviceCosts& device : inputs.devices) device.may_be_last = false;
+  planning::CostInputs inputs = test::random_costs(without_media(random, 3, 6), random);
+  for (planning::DeviceCosts& device : inputs.devices) device.may_be_last = false;
   PointFront front({});
-  std::vector<Placement> witnesses;
+  std::vector<planning::Placement> witnesses;
   EXPECT_EQ(threshold_search(inputs, {}, front, witnesses).value(), 1) << "asked once";
   EXPECT_TRUE(front.entries().empty());
   EXPECT_TRUE(witnesses.empty());
 }
 
 }  // namespace
-}  // namespace pareto::planning
+}  // namespace pareto::search

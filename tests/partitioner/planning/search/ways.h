@@ -13,7 +13,7 @@ namespace pareto::test {
 
 /// A pipeline in the words of tables.
 struct Way {
-  std::vector<planning::TracedStage> stages;
+  std::vector<search::TracedStage> stages;
   std::vector<int> hops;               ///< stages + 1
   std::vector<std::size_t> usages;     ///< by stage, with the stage's own device
   std::vector<std::int64_t> arrived;   ///< by stage, nanoseconds until it has its input
@@ -25,7 +25,7 @@ struct Way {
 
 class Ways {
  public:
-  explicit Ways(const planning::SearchTables& tables) : tables_(tables) {}
+  explicit Ways(const search::SearchTables& tables) : tables_(tables) {}
 
   std::vector<Way> all() {
     for (const int hop : tables_.source_hops) cross(Way{}, 0, hop, 0);
@@ -37,7 +37,7 @@ class Ways {
 
   /// Sends what stands at `position` over a hop; the last stage of `way`, if any, has to end there.
   void cross(Way way, std::size_t usage, int index, int position) {
-    const planning::Hop& hop = tables_.hops[at(index)];
+    const search::Hop& hop = tables_.hops[at(index)];
     const auto& delay = way.stages.size() == 1 ? hop.first_delay : hop.delay;
     way.latency += hop.occupancy[at(position)] + delay[at(position)];
     way.bottleneck = std::max(way.bottleneck, hop.occupancy[at(position)]);
@@ -59,19 +59,19 @@ class Ways {
     }
   }
 
-  bool may_lie(const planning::Kind& kind, int begin, int end) const {
+  bool may_lie(const search::Kind& kind, int begin, int end) const {
     if (tables_.is_all(begin, end)) return false;
     return kind.ends.empty() || std::ranges::binary_search(kind.ends[at(begin)], end);
   }
 
-  void compute(const Way& before, std::size_t usage, const planning::Hop& in, int begin, int end) {
-    const planning::Kind& kind = tables_.kinds[at(in.to)];
-    const planning::Port& entry = tables_.entries[at(in.entry)];
+  void compute(const Way& before, std::size_t usage, const search::Hop& in, int begin, int end) {
+    const search::Kind& kind = tables_.kinds[at(in.to)];
+    const search::Port& entry = tables_.entries[at(in.entry)];
     for (const int index : kind.hops) {
-      const planning::Hop& out = tables_.hops[at(index)];
+      const search::Hop& out = tables_.hops[at(index)];
       if ((out.to < 0) != (end == tables_.last())) continue;
       if (out.to >= 0 && tables_.used(usage, out.to) == tables_.kinds[at(out.to)].count()) continue;
-      const planning::Port& exit = tables_.exits[at(out.exit)];
+      const search::Port& exit = tables_.exits[at(out.exit)];
       Way way = before;
       const std::int64_t time = entry.alone[at(begin)] + exit.alone[at(end)];
       way.latency += time;
@@ -84,10 +84,10 @@ class Ways {
     }
   }
 
-  const planning::SearchTables& tables_;
+  const search::SearchTables& tables_;
   std::vector<Way> found_;
 };
 
-inline std::vector<Way> ways_in(const planning::SearchTables& tables) { return Ways(tables).all(); }
+inline std::vector<Way> ways_in(const search::SearchTables& tables) { return Ways(tables).all(); }
 
 }  // namespace pareto::test
