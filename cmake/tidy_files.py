@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Of the source files named on stdin, prints those that are compiled without LibTorch and that clang-tidy can thus read.
 
-How they are compiled is written to FOLDER/compile_commands.json, without precompiled headers: those are g++'s.
+How they are compiled is written to CONFIGURED/tidy/compile_commands.json, without precompiled headers: those are g++'s.
+What is generated is taken from BUILT: CONFIGURED was only configured.
 
-usage: tidy_files.py compile_commands.json FOLDER < names
+usage: tidy_files.py CONFIGURED BUILT < names
 """
 
 import json
@@ -11,14 +12,17 @@ import os
 import re
 import sys
 
+configured, built = map(os.path.abspath, sys.argv[1:])
 commands = {}
-for entry in json.load(open(sys.argv[1])):
+for entry in json.load(open(os.path.join(configured, "compile_commands.json"))):
     if "torch_pch" not in entry["command"] and "/torch" not in entry["command"]:
-        entry["command"] = re.sub(r"-Winvalid-pch -include \S+ ", "", entry["command"])
+        entry["command"] = re.sub(r"-Winvalid-pch -include \S+ ", "", entry["command"]).replace(configured, built)
+        entry["directory"] = built
         commands[os.path.relpath(entry["file"])] = entry
 
-os.makedirs(sys.argv[2], exist_ok=True)
-with open(os.path.join(sys.argv[2], "compile_commands.json"), "w") as database:
+folder = os.path.join(configured, "tidy")
+os.makedirs(folder, exist_ok=True)
+with open(os.path.join(folder, "compile_commands.json"), "w") as database:
     json.dump(list(commands.values()), database)
 
 for name in sys.stdin.read().split():

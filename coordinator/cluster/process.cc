@@ -21,13 +21,13 @@ namespace {
 
 // Where the child finds its end of the ready pipe.
 constexpr int kReadyFd = 3;
-constexpr std::chrono::seconds kPatience{5};
+constexpr std::chrono::seconds kLongestEnding{5};
 constexpr std::size_t kLastWords = 600;
 constexpr std::size_t kMaxReadyLine = 4096;
 
 void wait_for_end(pid_t pid) {
   const auto process = ProcessHandle::open(pid);
-  if (!process || !process->wait_for_end(deadline_after(kPatience))) kill(pid, SIGKILL);
+  if (!process || !process->wait_for_end(deadline_after(kLongestEnding))) kill(pid, SIGKILL);
   while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
   }
 }

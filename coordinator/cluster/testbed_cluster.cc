@@ -41,7 +41,7 @@ RunningTestbed describe(const netem::Testbed& bed, const Cluster& cluster) {
   return running;
 }
 
-Expected<Cluster> join(const RunningTestbed& bed) {
+Expected<Cluster> connect_to(const RunningTestbed& bed) {
   std::vector<DeviceConfig> devices;
   for (const RunningDevice& device : bed.devices) devices.push_back({device.name, device.control});
   PARETO_ASSIGN(auto network, join_network(bed));
@@ -113,9 +113,9 @@ Expected<std::unique_ptr<JoinedNetwork>> join_network(const RunningTestbed& bed)
 
 Expected<Cluster> open_testbed(const ChosenTestbed& chosen, std::vector<NamedCondition> conditions,
                                const fs::path& paretod) {
-  return with_context(
-      chosen.running ? join(*chosen.running) : hold(*chosen.bed, std::move(conditions), paretod),
-      "test bed {}", chosen.name());
+  return with_context(chosen.running ? connect_to(*chosen.running)
+                                     : hold(*chosen.bed, std::move(conditions), paretod),
+                      "test bed {}", chosen.name());
 }
 
 }  // namespace pareto::cluster

@@ -24,7 +24,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kFile = "testbed.json";
 constexpr std::uint64_t kLimit = 1 << 20;
-constexpr std::chrono::seconds kPatience{30};
+constexpr std::chrono::seconds kLongestStop{30};
 constexpr std::chrono::milliseconds kLookersTime{100};
 constexpr std::chrono::seconds kPatienceAfterKill{5};
 
@@ -233,7 +233,7 @@ Expected<bool> TestbedRegistry::end(const std::string& name) const {
       return with_context(process->signal(signal), "ending process {}", bed->process);
     };
     PARETO_TRY(ask(SIGTERM));
-    if (!process->wait_for_end(deadline_after(kPatience))) {
+    if (!process->wait_for_end(deadline_after(kLongestStop))) {
       PARETO_TRY(ask(SIGKILL));
       static_cast<void>(process->wait_for_end(deadline_after(kPatienceAfterKill)));
     }

@@ -8,7 +8,7 @@ namespace pareto::load {
 namespace {
 
 // A request that takes this many times what it should is lost.
-constexpr double kPatience = 50;
+constexpr double kTimesExpected = 50;
 constexpr Nanoseconds kLongest = std::chrono::hours(24);
 
 std::string limit_text(std::chrono::milliseconds timeout) {
@@ -21,7 +21,7 @@ std::string limit_text(std::chrono::milliseconds timeout) {
 std::chrono::milliseconds timeout_for(Nanoseconds latency, int window,
                                       std::chrono::milliseconds asked) {
   const double patience =
-      std::min(kPatience * to_nanoseconds(latency) * window, to_nanoseconds(kLongest));
+      std::min(kTimesExpected * to_nanoseconds(latency) * window, to_nanoseconds(kLongest));
   return std::max(
       asked, std::chrono::duration_cast<std::chrono::milliseconds>(from_nanoseconds(patience)));
 }

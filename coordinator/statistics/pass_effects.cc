@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "coordinator/statistics/squared.h"
+
 namespace pareto::statistics {
 namespace {
 
@@ -20,8 +22,6 @@ constexpr double kPlanWorth = 5;
 /// Shards that are loaded again are a little faster or slower for good: rounds of one loading never
 /// tell, several loadings do.
 constexpr double kLoading = 0.003;
-
-double squared(double x) { return x * x; }
 
 using PassKey = std::pair<int, int>;  // group and pass
 

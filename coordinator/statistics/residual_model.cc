@@ -5,10 +5,10 @@
 #include <numeric>
 #include <utility>
 
+#include "coordinator/statistics/squared.h"
+
 namespace pareto::statistics {
 namespace {
-
-double squared(double x) { return x * x; }
 
 double distance(std::span<const double> a, std::span<const double> b) {
   double sum = 0;

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "coordinator/statistics/squared.h"
 #include "coordinator/statistics/statistics.h"
 #include "coordinator/statistics/statistics_student.h"
 
@@ -23,8 +24,6 @@ constexpr double kPriorWorth = 1.5;
 /// A round's median differs by this share of what its requests differ by, as standard deviations.
 constexpr double kShareOfSpread = 0.5;
 constexpr int kTurns = 30;
-
-double squared(double x) { return x * x; }
 
 double prior_variance(double least, double spread) {
   return squared(least) + squared(kShareOfSpread * spread);

@@ -10,7 +10,7 @@
 namespace pareto {
 namespace {
 
-constexpr std::uint64_t kLimit = 1 << 20;
+constexpr std::uint64_t kLargestTable = 1 << 20;
 
 bool has_word(std::string_view text, std::string_view word, char separator) {
   const std::vector<std::string> words = split_list(text, separator);
@@ -38,7 +38,7 @@ std::optional<Mount> parse_mount(std::string_view line) {
 }  // namespace
 
 Expected<ControllerTree> find_controller(std::string_view controller) {
-  PARETO_ASSIGN(const std::string mounts, read_file("/proc/self/mountinfo", kLimit));
+  PARETO_ASSIGN(const std::string mounts, read_file("/proc/self/mountinfo", kLargestTable));
   return find_controller(controller, mounts);
 }
 
@@ -50,7 +50,8 @@ Expected<ControllerTree> find_controller(std::string_view controller, std::strin
       return ControllerTree{mount->place, 1};
     }
     if (mount->kind != "cgroup2") continue;
-    const std::string offered = read_file(mount->place / "cgroup.controllers", kLimit).value_or("");
+    const std::string offered =
+        read_file(mount->place / "cgroup.controllers", kLargestTable).value_or("");
     if (has_word(std::string_view(offered).substr(0, offered.find('\n')), controller, ' ')) {
       return ControllerTree{mount->place, 2};
     }
@@ -62,7 +63,7 @@ Expected<ControllerTree> find_controller(std::string_view controller, std::strin
 }
 
 std::filesystem::path own_control_group(const ControllerTree& tree, std::string_view controller) {
-  const std::string groups = read_file("/proc/self/cgroup", kLimit).value_or("");
+  const std::string groups = read_file("/proc/self/cgroup", kLargestTable).value_or("");
   for (const std::string& line : split_list(groups, '\n')) {
     // "4:memory:/user" or, in version 2, "0::/user"
     const std::size_t first = line.find(':');

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kLimit = 1 << 16;
+constexpr std::uint64_t kLargestQuota = 1 << 16;
 
 /// Reads the number at the beginning of a text; no value for "max", -1, or nothing.
 std::optional<double> number_at(std::string_view text) {
@@ -25,7 +25,7 @@ std::optional<double> number_at(std::string_view text) {
   return static_cast<double>(number);
 }
 
-std::string content_of(const fs::path& file) { return read_file(file, kLimit).value_or(""); }
+std::string content_of(const fs::path& file) { return read_file(file, kLargestQuota).value_or(""); }
 
 /// Returns the number behind `key` at the beginning of a line.
 std::uint64_t count_of(const std::string& text, const std::string& key) {

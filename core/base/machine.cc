@@ -14,7 +14,7 @@
 namespace pareto {
 namespace {
 
-constexpr std::uint64_t kLimit = 4 << 20;
+constexpr std::uint64_t kLargestDescription = 4 << 20;
 
 /// Returns what follows `key` on the first line that begins with it, without separator, blanks and
 /// quotes.
@@ -35,10 +35,10 @@ std::string value_of(std::string_view text, std::string_view key) {
 }
 
 std::string cpu_model() {
-  const std::string cpuinfo = read_file("/proc/cpuinfo", kLimit).value_or("");
+  const std::string cpuinfo = read_file("/proc/cpuinfo", kLargestDescription).value_or("");
   if (std::string name = value_of(cpuinfo, "model name"); !name.empty()) return name;
   // Arm kernels name the board, not the processor.
-  std::string board = read_file("/proc/device-tree/model", kLimit).value_or("");
+  std::string board = read_file("/proc/device-tree/model", kLargestDescription).value_or("");
   std::erase(board, '\0');
   if (!board.empty()) return board;
   std::string model = value_of(cpuinfo, "Model");
@@ -51,7 +51,7 @@ std::uint32_t core_count() {
 }
 
 std::string operating_system() {
-  const std::string release = read_file("/etc/os-release", kLimit).value_or("");
+  const std::string release = read_file("/etc/os-release", kLargestDescription).value_or("");
   std::string name = value_of(release, "PRETTY_NAME");
   utsname kernel{};
   if (::uname(&kernel) == 0) {

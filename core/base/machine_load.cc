@@ -17,7 +17,7 @@
 namespace pareto {
 namespace {
 
-constexpr std::uint64_t kLimit = 4 << 20;
+constexpr std::uint64_t kLargestStat = 4 << 20;
 
 /// The words of "cpu  55978 0 12120 …" that are counted: user, nice, system, steal.
 constexpr std::array<std::size_t, 4> kCounted{1, 2, 3, 8};
@@ -40,7 +40,8 @@ bool is_one_core(std::string_view word) {
 MachineLoad machine_load(const std::filesystem::path& proc) {
   MachineLoad result;
   const std::int64_t ticks_per_second = std::max<std::int64_t>(::sysconf(_SC_CLK_TCK), 1);
-  for (const std::string& line : split_list(read_file(proc / "stat", kLimit).value_or(""), '\n')) {
+  for (const std::string& line :
+       split_list(read_file(proc / "stat", kLargestStat).value_or(""), '\n')) {
     if (!line.starts_with("cpu")) break;
     const std::vector<std::string> words = split_list(line, ' ');
     if (!words.empty() && is_one_core(words[0])) ++result.processors;
@@ -52,7 +53,7 @@ MachineLoad machine_load(const std::filesystem::path& proc) {
     }
     result.busy = Nanoseconds(ticks * (1'000'000'000 / ticks_per_second));
   }
-  const std::string load = read_file(proc / "loadavg", kLimit).value_or("");
+  const std::string load = read_file(proc / "loadavg", kLargestStat).value_or("");
   result.load = number_of<double>(std::string_view(load).substr(0, load.find(' ')));
   return result;
 }

@@ -12,8 +12,8 @@
 namespace pareto::plan {
 namespace {
 
-constexpr int kFormat = 3;
-constexpr std::size_t kMaxOperators = 1 << 20;
+constexpr int kProfileFormat = 3;
+constexpr std::size_t kMaxProfiledOperators = 1 << 20;
 constexpr std::size_t kMaxShards = 1 << 20;
 constexpr Nanoseconds kLongest = std::chrono::hours(1);
 constexpr double kLargestFactor = 1e9;
@@ -43,7 +43,7 @@ Expected<> check(const DeviceProfile& profile) {
     return refuse("batch 1 or more, 0 to 256 threads");
   }
   const auto count = static_cast<std::int64_t>(profile.operators.size());
-  if (count == 0 || profile.operators.size() > kMaxOperators ||
+  if (count == 0 || profile.operators.size() > kMaxProfiledOperators ||
       profile.shards.size() > kMaxShards || profile.too_large.size() > kMaxShards) {
     return refuse("1 to 1048576 operators and as many shards");
   }
@@ -94,7 +94,7 @@ const OperatorRange* DeviceProfile::no_room_for(std::int64_t begin, std::int64_t
 }
 
 std::string to_json(const DeviceProfile& profile) {
-  nlohmann::ordered_json json{{"format", kFormat},
+  nlohmann::ordered_json json{{"format", kProfileFormat},
                               {"device", profile.device},
                               {"cpu", profile.cpu},
                               {"torch", profile.torch_version},
@@ -134,9 +134,9 @@ std::string to_json(const DeviceProfile& profile) {
 Expected<DeviceProfile> device_profile_from_json(const std::string& text) {
   try {
     const auto json = nlohmann::json::parse(text);
-    if (json_integer<int>(json.at("format")) != kFormat) {
+    if (json_integer<int>(json.at("format")) != kProfileFormat) {
       return fail(ErrorCode::kInvalidArgument, "profile: format {}, not {}",
-                  json_integer<int>(json.at("format")), kFormat);
+                  json_integer<int>(json.at("format")), kProfileFormat);
     }
     DeviceProfile profile;
     profile.device = json.at("device").get<std::string>();

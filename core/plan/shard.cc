@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kFormat = 1;
+constexpr int kShardFormat = 1;
 constexpr std::size_t kMaxEntries = 1 << 20;
 constexpr std::size_t kMaxNameBytes = 4096;
 constexpr std::uint64_t kMaxPackedBytes = std::uint64_t{1} << 48;
@@ -67,8 +67,9 @@ Expected<std::vector<BoundaryValue>> boundary_from(const Json& json) {
 }
 
 Expected<Shard> parse(const Json& json) {
-  if (json.at("format").get<int>() != kFormat) {
-    return bad(fmt::format("format {}, this build reads {}", json.at("format").dump(), kFormat));
+  if (json.at("format").get<int>() != kShardFormat) {
+    return bad(
+        fmt::format("format {}, this build reads {}", json.at("format").dump(), kShardFormat));
   }
   Shard shard;
   PARETO_ASSIGN(shard.model, name_from(json.at("model")));
@@ -145,7 +146,7 @@ Expected<std::vector<Value>> make_examples(const std::vector<BoundaryValue>& val
 }
 
 std::string manifest_json(const Shard& shard) {
-  nlohmann::ordered_json json{{"format", kFormat},
+  nlohmann::ordered_json json{{"format", kShardFormat},
                               {"model", shard.model},
                               {"begin", shard.begin},
                               {"end", shard.end},

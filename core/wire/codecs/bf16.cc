@@ -6,7 +6,7 @@ namespace pareto::wire::codecs {
 namespace {
 
 /// Shortens to the nearest, ties to even; a NaN stays one.
-struct Shorten {
+struct ShortenToBf16 {
   PARETO_INLINE static void run(const std::byte* from, std::size_t count, std::byte* to) {
     const Word* const in = reinterpret_cast<const Word*>(from);
     Half* const out = reinterpret_cast<Half*>(to);
@@ -20,7 +20,7 @@ struct Shorten {
   }
 };
 
-struct Lengthen {
+struct LengthenFromBf16 {
   PARETO_INLINE static void run(const std::byte* from, std::size_t count, std::byte* to) {
     const Half* const in = reinterpret_cast<const Half*>(from);
     Word* const out = reinterpret_cast<Word*>(to);
@@ -31,7 +31,7 @@ struct Lengthen {
 }  // namespace
 
 const Codec* bf16() {
-  static const HalvingCodec kCodec("bf16", 2, widest<Shorten>, widest<Lengthen>);
+  static const HalvingCodec kCodec("bf16", 2, widest<ShortenToBf16>, widest<LengthenFromBf16>);
   return &kCodec;
 }
 

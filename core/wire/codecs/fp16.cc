@@ -46,7 +46,7 @@ PARETO_INLINE std::uint32_t float_of(std::uint16_t half) {
   return (exponent == kExponent ? special : finite) | ((half & 0x8000U) << 16);
 }
 
-struct Shorten {
+struct ShortenToFp16 {
   PARETO_INLINE static void run(const std::byte* from, std::size_t count, std::byte* to) {
     const Word* const in = reinterpret_cast<const Word*>(from);
     Half* const out = reinterpret_cast<Half*>(to);
@@ -54,7 +54,7 @@ struct Shorten {
   }
 };
 
-struct Lengthen {
+struct LengthenFromFp16 {
   PARETO_INLINE static void run(const std::byte* from, std::size_t count, std::byte* to) {
     const Half* const in = reinterpret_cast<const Half*>(from);
     Word* const out = reinterpret_cast<Word*>(to);
@@ -92,12 +92,12 @@ bool has_instruction() { return false; }
 
 void shorten(const std::byte* from, std::size_t count, std::byte* to) {
   const std::size_t done = has_instruction() ? shorten_eights(from, count, to) : 0;
-  if (done < count) widest<Shorten>(from + 4 * done, count - done, to + 2 * done);
+  if (done < count) widest<ShortenToFp16>(from + 4 * done, count - done, to + 2 * done);
 }
 
 void lengthen(const std::byte* from, std::size_t count, std::byte* to) {
   const std::size_t done = has_instruction() ? lengthen_eights(from, count, to) : 0;
-  if (done < count) widest<Lengthen>(from + 2 * done, count - done, to + 4 * done);
+  if (done < count) widest<LengthenFromFp16>(from + 2 * done, count - done, to + 4 * done);
 }
 
 }  // namespace
