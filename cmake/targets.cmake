@@ -1,4 +1,15 @@
-option(PARETO_UNITY "compile sources of a library eight at a time, which takes a third of the time" ON)
+option(PARETO_UNITY "compile a target's sources eight at a time, which takes a third of the time" ON)
+# pareto_unite(core_wire): compiles its sources eight at a time. One includes seven others, so that
+# helpers in their unnamed namespaces must not be called alike.
+function(pareto_unite name)
+  if(PARETO_UNITY)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    # g++ takes a source that another one includes for a header, in which a class should not have
+    # members of its own unnamed namespace.
+    target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  endif()
+endfunction()
+
 # pareto_library(core_wire PUBLIC core_tensor PRIVATE xxhash [TORCH] [COLD]): the target of one
 # folder, all its *.cc but main.cc, and but those of folders in it that are targets of their own.
 # COLD: it reads arguments and writes tables, and is never busy. It is optimised less, because that
@@ -25,11 +36,8 @@ function(pareto_library name)
   endif()
   if(ARG_TORCH)
     pareto_use_torch(${name})
-  elseif(PARETO_UNITY)
-    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
-    # g++ takes a source that another one includes for a header, in which a class should not have
-    # members of its own unnamed namespace.
-    target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  else()
+    pareto_unite(${name})
   endif()
 endfunction()
 
@@ -104,6 +112,7 @@ function(pareto_test name folder)
     # g++ 12 sees a text of nearly all memory where two short ones are joined.
     target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow -Wno-restrict -Wno-array-bounds>)
   else()
+    pareto_unite(${name})
     # What tests themselves do takes no time: that they are built soon matters more. Those that see
     # protobuf have -pthread anyway. At -Og g++ sees uninitialised values where it cannot see far.
     set(options -Og -pthread $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)

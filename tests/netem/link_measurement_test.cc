@@ -10,8 +10,8 @@ namespace {
 using std::chrono::milliseconds;
 using testing::HasSubstr;
 
-constexpr const char* kFirst = "10.213.0.1";
-constexpr const char* kSecond = "10.213.0.2";
+constexpr const char* kNearAddress = "10.213.0.1";
+constexpr const char* kFarAddress = "10.213.0.2";
 
 plan::Condition slow_link() {
   plan::Condition condition;
@@ -25,8 +25,8 @@ TEST(LinkMeasurement, FindsWhatWasAskedFor) {
   const auto first = NetworkNamespace::create();
   const auto second = NetworkNamespace::create();
   if (!first || !second) GTEST_SKIP() << (first ? second : first).error().message;
-  const LinkEnd near{*first, kFirst};
-  const LinkEnd far{*second, kSecond};
+  const LinkEnd near{*first, kNearAddress};
+  const LinkEnd far{*second, kFarAddress};
   plan::Condition condition = slow_link();
   condition.forward.loss = 0.2;
   const auto link = LinkEmulator::create(near, far, condition);
@@ -46,8 +46,8 @@ TEST(LinkMeasurement, WaitsForNothingMoreOfAStreamWhoseEndIsThere) {
   const auto first = NetworkNamespace::create();
   const auto second = NetworkNamespace::create();
   if (!first || !second) GTEST_SKIP() << (first ? second : first).error().message;
-  const LinkEnd near{*first, kFirst};
-  const LinkEnd far{*second, kSecond};
+  const LinkEnd near{*first, kNearAddress};
+  const LinkEnd far{*second, kFarAddress};
   const auto link = LinkEmulator::create(near, far, slow_link());
   if (!link) GTEST_SKIP() << link.error().message;
   MeasurementOptions options = measurement_for(slow_link());
@@ -64,7 +64,7 @@ TEST(LinkMeasurement, WaitsForNothingMoreOfAStreamWhoseEndIsThere) {
 TEST(LinkMeasurement, AnAddressThatIsNoneIsNamed) {
   const auto here = NetworkNamespace::create();
   if (!here) GTEST_SKIP() << here.error().message;
-  const auto measured = measure_link({*here, "somewhere"}, {*here, kSecond}, {});
+  const auto measured = measure_link({*here, "somewhere"}, {*here, kFarAddress}, {});
   ASSERT_FALSE(measured);
   EXPECT_EQ(measured.error().code, ErrorCode::kInvalidArgument);
   EXPECT_THAT(measured.error().message, HasSubstr("\"somewhere\""));

@@ -28,6 +28,14 @@ struct RandomCosts {
   int delays = 1;           ///< how many times longer than other times they may be: many windows
   int largest_time = 1000;  ///< small numbers make ties, and many times are 0
 };
+/// Returns options of that many devices and positions, usual otherwise.
+inline RandomCosts sized_costs(int devices, int positions) {
+  RandomCosts options;
+  options.devices = devices;
+  options.positions = positions;
+  return options;
+}
+
 planning::CostInputs random_costs(const RandomCosts& options, std::mt19937_64& random);
 /// Returns options that have some of everything, for `random_costs`: 2 to `most_devices` devices,
 /// at least 3 positions.

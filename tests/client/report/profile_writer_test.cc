@@ -54,7 +54,7 @@ ProfiledSettings settings_of(const control::ShardSettings& settings) {
   return run;
 }
 
-ProfileReport report() {
+ProfileReport profile_report() {
   ProfileReport report;
   report.model = "tiny";
   report.transports = {"tcp"};
@@ -95,7 +95,7 @@ json parsed(const ProfileReport& report) {
 }
 
 TEST(ProfileTable, SaysWhichSettingsEachPartIsOf) {
-  const std::string text = write_profile_table(report(), {});
+  const std::string text = write_profile_table(profile_report(), {});
   const auto first = text.find("tiny, batch 1, 1 thread, fp32\n");
   const auto second = text.find("tiny, batch 8, 2 threads, bf16\n");
   ASSERT_NE(first, std::string::npos);
@@ -109,7 +109,7 @@ TEST(ProfileTable, SaysWhichSettingsEachPartIsOf) {
 
 TEST(ProfileTable, ShowsBothSidesOfEachCutWithTheirMemory) {
   EXPECT_THAT(
-      write_profile_table(report(), {}),
+      write_profile_table(profile_report(), {}),
       AllOf(HasSubstr("pi-1: ms before"), HasSubstr("memory before"),
             ContainsRegex("after:relu +2\\.00 KiB +1\\.000 +6\\.000 +1\\.00 MiB +4\\.00 MiB "
                           "+1\\.000 +no room +1\\.00 MiB +4\\.00 MiB"),
@@ -117,19 +117,19 @@ TEST(ProfileTable, ShowsBothSidesOfEachCutWithTheirMemory) {
 }
 
 TEST(ProfileTable, BothTablesCountMemoryAlikeAndSayWhatTheirColumnsAre) {
-  const std::string text = write_profile_table(report(), {});
+  const std::string text = write_profile_table(profile_report(), {});
   const std::string first_cut = "after:relu +2\\.00 KiB .*1\\.00 MiB";
   EXPECT_THAT(text, ContainsRegex("memory before.*\n" + first_cut));
   EXPECT_THAT(text, ContainsRegex("busy +plain +memory.*\n" + first_cut));
   EXPECT_THAT(text, AllOf(HasSubstr("\nms: what a lone request takes"),
                           HasSubstr("\nalone: a lone request, as above. busy: ")));
-  const std::string narrow = write_profile_table(report(), {.width = 70});
+  const std::string narrow = write_profile_table(profile_report(), {.width = 70});
   std::istringstream note(narrow.substr(narrow.find("\nalone: ") + 1));
   for (std::string line; std::getline(note, line) && !line.empty();) EXPECT_LE(line.size(), 70U);
 }
 
 TEST(ProfileTable, SaysWhatOthersDidWhileItWasMeasured) {
-  ProfileReport busy = report();
+  ProfileReport busy = profile_report();
   busy.settings[0].devices[0].others_share = 0.46;
   busy.settings[0].devices[1].others_share = 0.04;
   const std::string text = write_profile_table(busy, {});
@@ -143,14 +143,14 @@ TEST(ProfileTable, SaysWhatOthersDidWhileItWasMeasured) {
 }
 
 TEST(ProfileTable, ShowsTheSegmentsBetweenCuts) {
-  EXPECT_THAT(write_profile_table(report(), {}),
+  EXPECT_THAT(write_profile_table(profile_report(), {}),
               AllOf(ContainsRegex("up to +output +pi-1: ms alone +busy +plain +memory"),
                     ContainsRegex("the end +32 B +6\\.000 +6\\.000 +5\\.000 +4\\.00 MiB +no room "
                                   "+5\\.000 +4\\.00 MiB")));
 }
 
 TEST(ProfileTable, ShowsOperatorsAndCodecsWhereTheyWereAskedFor) {
-  ProfileReport more = report();
+  ProfileReport more = profile_report();
   EXPECT_THAT(write_profile_table(more, {}),
               AllOf(Not(HasSubstr("Operators")), Not(HasSubstr("Codecs"))));
   more.settings[0].operators = operators();
@@ -162,7 +162,7 @@ TEST(ProfileTable, ShowsOperatorsAndCodecsWhereTheyWereAskedFor) {
 }
 
 TEST(ProfileTable, SaysWhenItWasMeasured) {
-  ProfileReport fresh = report();
+  ProfileReport fresh = profile_report();
   EXPECT_THAT(write_profile_table(fresh, {}),
               AllOf(HasSubstr("as measured 2026-01-31T10:15:02Z"), Not(HasSubstr("measured now"))));
   fresh.settings[1].measured_now = true;
@@ -170,7 +170,7 @@ TEST(ProfileTable, SaysWhenItWasMeasured) {
 }
 
 TEST(ProfileJson, HasEachDeviceUnderEachSettings) {
-  const json document = parsed(report());
+  const json document = parsed(profile_report());
   const json& devices = document["devices"];
   ASSERT_EQ(devices.size(), 4U);
   EXPECT_EQ(devices[1]["device"], "pi-2");
@@ -188,7 +188,7 @@ TEST(ProfileJson, HasEachDeviceUnderEachSettings) {
 }
 
 TEST(ProfileJson, HasSegments) {
-  const json document = parsed(report());
+  const json document = parsed(profile_report());
   const json expected{{"begin", 1},
                       {"end", 3},
                       {"up_to", "the end"},
@@ -204,7 +204,7 @@ TEST(ProfileJson, HasSegments) {
 }
 
 TEST(ProfileJson, HasOperatorsAndCodecsWhereTheyWereAskedFor) {
-  ProfileReport more = report();
+  ProfileReport more = profile_report();
   more.settings[1].operators = operators();
   more.settings[1].codecs = int8();
   const json document = parsed(more);

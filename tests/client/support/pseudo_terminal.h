@@ -12,7 +12,7 @@
 
 #include "core/base/file_descriptor.h"
 
-namespace pareto::client::test {
+namespace pareto::test {
 
 /// Threads: one owner.
 class PseudoTerminal {
@@ -50,4 +50,4 @@ class PseudoTerminal {
   const FileDescriptor inside_;
 };
 
-}  // namespace pareto::client::test
+}  // namespace pareto::test

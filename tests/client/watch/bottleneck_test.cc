@@ -79,15 +79,15 @@ TEST(BottleneckOf, NothingToDoAndNothingDoneAreNotTheSame) {
 /// Makes the activity of two stages; `failure`: that of those that failed.
 Activity in_states(control::StageState first, control::StageState second,
                    const std::string& failure) {
-  const auto at = [&](int seconds) {
-    std::vector<control::StageActivity> stages{test::stage_after(0, seconds, kBusy),
-                                               test::stage_after(1, seconds, {})};
+  const auto at = [&](int at_second) {
+    std::vector<control::StageActivity> stages{test::stage_after(0, at_second, kBusy),
+                                               test::stage_after(1, at_second, {})};
     stages[0].state = first;
     stages[1].state = second;
     for (control::StageActivity& stage : stages) {
       if (stage.state == control::StageState::kFailed) stage.failure = failure;
     }
-    return std::vector<DeviceReading>{test::device_after("pi-1", seconds, stages)};
+    return std::vector<DeviceReading>{test::device_after("pi-1", at_second, stages)};
   };
   return activity_between(at(1), at(2));
 }
@@ -117,9 +117,9 @@ TEST(BottleneckOf, AFailedStageIsSaidWithoutRates) {
 }
 
 TEST(BottleneckOf, ASlowedDownDeviceIsSaid) {
-  const auto at = [](int seconds) {
+  const auto at = [](int at_second) {
     DeviceReading device =
-        test::device_after("pi-1", seconds, {test::stage_after(0, seconds, kBusy)});
+        test::device_after("pi-1", at_second, {test::stage_after(0, at_second, kBusy)});
     device.observation.machine.throttled = {"under_voltage", "throttling"};
     return std::vector<DeviceReading>{device};
   };
@@ -130,13 +130,13 @@ TEST(BottleneckOf, ASlowedDownDeviceIsSaid) {
 
 TEST(BottleneckOf, AShardThatPipelinesShareIsBusyForAll) {
   const Pace half{.requests = 10, .compute = milliseconds(50)};
-  const auto at = [&](int seconds) {
-    control::StageActivity one = test::stage_after(0, seconds, half, 1);
-    control::StageActivity other = test::stage_after(0, seconds, half, 2);
-    control::StageActivity elsewhere = test::stage_after(0, seconds, half, 3);
+  const auto at = [&](int at_second) {
+    control::StageActivity one = test::stage_after(0, at_second, half, 1);
+    control::StageActivity other = test::stage_after(0, at_second, half, 2);
+    control::StageActivity elsewhere = test::stage_after(0, at_second, half, 3);
     one.shard = other.shard = elsewhere.shard = "shared";
-    return std::vector<DeviceReading>{test::device_after("pi-1", seconds, {one, other}),
-                                      test::device_after("pi-2", seconds, {elsewhere})};
+    return std::vector<DeviceReading>{test::device_after("pi-1", at_second, {one, other}),
+                                      test::device_after("pi-2", at_second, {elsewhere})};
   };
   const Activity activity = activity_between(at(1), at(2));
   ASSERT_EQ(activity.pipelines.size(), 3U);
@@ -148,13 +148,13 @@ TEST(BottleneckOf, AShardThatPipelinesShareIsBusyForAll) {
 }
 
 TEST(BottleneckOf, APipelineWithoutRequestsIsIdleWhateverOthersDoWithItsShard) {
-  const auto at = [&](int seconds) {
+  const auto at = [&](int at_second) {
     control::StageActivity busy =
-        test::stage_after(0, seconds, {.requests = 10, .compute = milliseconds(100)}, 1);
+        test::stage_after(0, at_second, {.requests = 10, .compute = milliseconds(100)}, 1);
     control::StageActivity idle = test::stage_after(
-        0, seconds, {.requests = 0, .receiving = 0, .sending = 0, .in_flight = 0}, 2);
+        0, at_second, {.requests = 0, .receiving = 0, .sending = 0, .in_flight = 0}, 2);
     busy.shard = idle.shard = "shared";
-    return std::vector<DeviceReading>{test::device_after("pi-1", seconds, {busy, idle})};
+    return std::vector<DeviceReading>{test::device_after("pi-1", at_second, {busy, idle})};
   };
   const Activity activity = activity_between(at(1), at(2));
   ASSERT_EQ(activity.pipelines.size(), 2U);

@@ -13,25 +13,25 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-const DnsName kService{"_pareto-edge", "_tcp", "local"};
-const DnsName kHost{"raspberrypi", "local"};
+const DnsName kLookedFor{"_pareto-edge", "_tcp", "local"};
+const DnsName kPiHost{"raspberrypi", "local"};
 constexpr const char* kSomebody = "10.0.0.9";
 
 DnsName instance(const std::string& name) { return {name, "_pareto-edge", "_tcp", "local"}; }
 
 DnsBytes pointer_to(const std::string& name, unsigned ttl_s = 120) {
-  return DnsBytes().answer(kService, DnsType::kPtr, ttl_s).name(instance(name));
+  return DnsBytes().answer(kLookedFor, DnsType::kPtr, ttl_s).name(instance(name));
 }
 
 /// Returns all that there is to know of a device, in one answer.
 DnsBytes all_about(const std::string& name) {
   return pointer_to(name)
       .more(instance(name), DnsType::kSrv)
-      .service(0, 0, 7070, kHost)
+      .service(0, 0, 7070, kPiHost)
       .more(instance(name), DnsType::kTxt)
       .text("version=0.1.0")
       .text("name=" + name)
-      .more(kHost, DnsType::kA)
+      .more(kPiHost, DnsType::kA)
       .ipv4({192, 168, 1, 21});
 }
 
@@ -42,8 +42,8 @@ std::vector<DnsType> types(const std::vector<DnsQuestion>& questions) {
 }
 
 TEST(ServiceFinder, OneAnswerMaySayAll) {
-  ServiceFinder finder(kService);
-  EXPECT_EQ(finder.question().name, kService);
+  ServiceFinder finder(kLookedFor);
+  EXPECT_EQ(finder.question().name, kLookedFor);
   EXPECT_TRUE(finder.take(all_about("pi 1. Küche").message(), kSomebody));
   EXPECT_THAT(finder.open_questions(), IsEmpty());
   ASSERT_THAT(finder.found(), SizeIs(1));
@@ -58,42 +58,43 @@ TEST(ServiceFinder, OneAnswerMaySayAll) {
 }
 
 TEST(ServiceFinder, RecordsComeInAnyOrder) {
-  ServiceFinder finder(kService);
+  ServiceFinder finder(kLookedFor);
   DnsBytes backwards;
-  backwards.answer(kHost, DnsType::kA).ipv4({192, 168, 1, 21});
+  backwards.answer(kPiHost, DnsType::kA).ipv4({192, 168, 1, 21});
   backwards.answer(instance("pi"), DnsType::kTxt).text("");
-  backwards.answer(instance("pi"), DnsType::kSrv).service(0, 0, 7070, kHost);
-  backwards.more(kService, DnsType::kPtr).name(instance("pi"));
+  backwards.answer(instance("pi"), DnsType::kSrv).service(0, 0, 7070, kPiHost);
+  backwards.more(kLookedFor, DnsType::kPtr).name(instance("pi"));
   EXPECT_TRUE(finder.take(backwards.message(), kSomebody));
   EXPECT_THAT(finder.found(), SizeIs(1));
   EXPECT_THAT(finder.open_questions(), IsEmpty());
 }
 
 TEST(ServiceFinder, AsksForWhatIsMissing) {
-  ServiceFinder finder(kService);
+  ServiceFinder finder(kLookedFor);
   finder.take(pointer_to("pi").message(), kSomebody);
   EXPECT_THAT(types(finder.open_questions()), ElementsAre(DnsType::kSrv, DnsType::kTxt));
   EXPECT_EQ(finder.open_questions()[0].name, instance("pi"));
-  finder.take(DnsBytes().answer(instance("PI"), DnsType::kSrv).service(0, 0, 7070, kHost).message(),
-              kSomebody);
+  finder.take(
+      DnsBytes().answer(instance("PI"), DnsType::kSrv).service(0, 0, 7070, kPiHost).message(),
+      kSomebody);
   EXPECT_THAT(types(finder.open_questions()),
               ElementsAre(DnsType::kTxt, DnsType::kA, DnsType::kAaaa));
-  EXPECT_EQ(finder.open_questions()[1].name, kHost);
+  EXPECT_EQ(finder.open_questions()[1].name, kPiHost);
   EXPECT_THAT(finder.found(), IsEmpty()) << "nobody could connect to it";
-  finder.take(DnsBytes().answer(kHost, DnsType::kA).ipv4({10, 0, 0, 1}).message(), kSomebody);
+  finder.take(DnsBytes().answer(kPiHost, DnsType::kA).ipv4({10, 0, 0, 1}).message(), kSomebody);
   EXPECT_THAT(types(finder.open_questions()), ElementsAre(DnsType::kTxt));
   ASSERT_THAT(finder.found(), SizeIs(1));
   EXPECT_EQ(finder.found()[0].version, "");
 }
 
 TEST(ServiceFinder, AddressesThatAreOfMostUseStandFirst) {
-  ServiceFinder finder(kService);
+  ServiceFinder finder(kLookedFor);
   DnsBytes bytes = pointer_to("pi");
-  bytes.more(instance("pi"), DnsType::kSrv).service(0, 0, 7070, kHost);
-  bytes.more(kHost, DnsType::kAaaa).ipv6({0xfe80, 0, 0, 0, 0, 0, 0, 1});
-  bytes.more(kHost, DnsType::kAaaa).ipv6({0x2001, 0xdb8, 0, 0, 0, 0, 0, 1});
-  bytes.more(kHost, DnsType::kA).ipv4({172, 17, 0, 1});
-  bytes.more(kHost, DnsType::kA).ipv4({192, 168, 1, 21});
+  bytes.more(instance("pi"), DnsType::kSrv).service(0, 0, 7070, kPiHost);
+  bytes.more(kPiHost, DnsType::kAaaa).ipv6({0xfe80, 0, 0, 0, 0, 0, 0, 1});
+  bytes.more(kPiHost, DnsType::kAaaa).ipv6({0x2001, 0xdb8, 0, 0, 0, 0, 0, 1});
+  bytes.more(kPiHost, DnsType::kA).ipv4({172, 17, 0, 1});
+  bytes.more(kPiHost, DnsType::kA).ipv4({192, 168, 1, 21});
   finder.take(bytes.message(), "192.168.1.21");
   EXPECT_THAT(finder.found().at(0).addresses,
               ElementsAre("192.168.1.21", "172.17.0.1", "2001:db8::1"));
@@ -103,7 +104,7 @@ TEST(ServiceFinder, AddressesThatAreOfMostUseStandFirst) {
 }
 
 TEST(ServiceFinder, WhatNobodyMayBeCalledIsNotBelieved) {
-  ServiceFinder finder(kService);
+  ServiceFinder finder(kLookedFor);
   for (const std::string name : {"pi\x1b[2J", "pi\n", "\x7f", "\xc2\x9b", "\xff", "\xc3",
                                  "\xe2\x82", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80"}) {
     EXPECT_FALSE(finder.take(all_about(name).message(), kSomebody)) << name;
@@ -119,21 +120,21 @@ TEST(ServiceFinder, WhatNobodyMayBeCalledIsNotBelieved) {
                   .message(),
               kSomebody);
   EXPECT_THAT(types(finder.open_questions()), ElementsAre(DnsType::kSrv));
-  finder.take(DnsBytes().answer(instance("b"), DnsType::kSrv).service(0, 0, 1, kHost).message(),
+  finder.take(DnsBytes().answer(instance("b"), DnsType::kSrv).service(0, 0, 1, kPiHost).message(),
               kSomebody);
-  finder.take(DnsBytes().answer(kHost, DnsType::kA).ipv4({1, 2, 3, 4}).message(), kSomebody);
+  finder.take(DnsBytes().answer(kPiHost, DnsType::kA).ipv4({1, 2, 3, 4}).message(), kSomebody);
   ASSERT_THAT(finder.found(), SizeIs(2));
   EXPECT_EQ(finder.found()[0].name, "b");
   EXPECT_EQ(finder.found()[0].version, "");
 }
 
 TEST(ServiceFinder, WhatWasNotAskedForIsLeftOut) {
-  ServiceFinder finder(kService);
+  ServiceFinder finder(kLookedFor);
   DnsBytes others;
   others.answer({"_ssh", "_tcp", "local"}, DnsType::kPtr).name({"pi", "_ssh", "_tcp", "local"});
-  others.answer(kService, DnsType::kPtr).name({"pi", "_ssh", "_tcp", "local"});
-  others.answer(kService, DnsType::kPtr).name(kService);
-  others.answer(instance("stranger"), DnsType::kSrv).service(0, 0, 7070, kHost);
+  others.answer(kLookedFor, DnsType::kPtr).name({"pi", "_ssh", "_tcp", "local"});
+  others.answer(kLookedFor, DnsType::kPtr).name(kLookedFor);
+  others.answer(instance("stranger"), DnsType::kSrv).service(0, 0, 7070, kPiHost);
   EXPECT_FALSE(finder.take(others.message(), kSomebody));
   EXPECT_FALSE(finder.take(pointer_to("gone", 0).message(), kSomebody)) << "it says goodbye";
   EXPECT_THAT(finder.open_questions(), IsEmpty());
@@ -142,7 +143,7 @@ TEST(ServiceFinder, WhatWasNotAskedForIsLeftOut) {
   EXPECT_FALSE(
       finder.take(DnsBytes().answer({}, DnsType::kA).ipv4({1, 2, 3, 4}).message(), kSomebody));
   EXPECT_FALSE(finder.take(
-      DnsBytes().answer(instance("pi"), DnsType::kSrv).service(0, 0, 0, kHost).message(),
+      DnsBytes().answer(instance("pi"), DnsType::kSrv).service(0, 0, 0, kPiHost).message(),
       kSomebody));
   EXPECT_FALSE(finder.take(
       DnsBytes().answer(instance("pi"), DnsType::kSrv).service(0, 0, 7070, {}).message(),
@@ -150,11 +151,12 @@ TEST(ServiceFinder, WhatWasNotAskedForIsLeftOut) {
 }
 
 TEST(ServiceFinder, AFloodHasALimit) {
-  ServiceFinder finder(kService);
+  ServiceFinder finder(kLookedFor);
   for (int i = 0; i < 1000; ++i) {
     finder.take(all_about("pi" + std::to_string(i)).message(), kSomebody);
     const unsigned part = static_cast<unsigned>(i) % 256;
-    finder.take(DnsBytes().answer(kHost, DnsType::kA).ipv4({10, 0, part, 1}).message(), kSomebody);
+    finder.take(DnsBytes().answer(kPiHost, DnsType::kA).ipv4({10, 0, part, 1}).message(),
+                kSomebody);
   }
   ASSERT_THAT(finder.found(), SizeIs(ServiceFinder::kMostDevices));
   EXPECT_THAT(finder.found()[0].addresses, SizeIs(ServiceFinder::kMostAddresses));

@@ -72,7 +72,7 @@ TEST(FigureErrors, AddUpWithWelchsDegrees) {
   EXPECT_NEAR(interval_about(1, {0.01, 4}).high, std::exp(0.2776), 1e-4);
 }
 
-constexpr int kTries = 200;
+constexpr int kNoisyRuns = 200;
 constexpr int kAllRounds = 30;
 
 constexpr std::size_t kSubsets[] = {1, 2, 3, 6};
@@ -88,7 +88,7 @@ std::vector<Coverages> coverages_of(const test::Disturbance& disturbance) {
   std::vector<Coverages> coverages(std::size(kSubsets));
   std::vector<std::size_t> places(kAllRounds);
   std::iota(places.begin(), places.end(), std::size_t{0});
-  for (int i = 0; i < kTries; ++i) {
+  for (int i = 0; i < kNoisyRuns; ++i) {
     test::SimulatedRun machine(disturbance, kAllRounds, static_cast<std::uint64_t>(1000 + i));
     std::vector<results::TrialRecord> trials;
     for (int plan = 0; plan < 6; ++plan) {
@@ -104,8 +104,8 @@ std::vector<Coverages> coverages_of(const test::Disturbance& disturbance) {
 }
 
 void expect_coverage(const test::Coverage& coverage, const std::string& where) {
-  EXPECT_GE(coverage.latency, kTries * 90 / 100) << where;
-  EXPECT_GE(coverage.throughput, kTries * 90 / 100) << where;
+  EXPECT_GE(coverage.latency, kNoisyRuns * 90 / 100) << where;
+  EXPECT_GE(coverage.throughput, kNoisyRuns * 90 / 100) << where;
 }
 
 /// A machine with its drift from round to round, noise of a plan in a round, and requests.

@@ -84,12 +84,12 @@ Message padding(std::int64_t bytes) {
   return message;
 }
 
-TimePoint soon() { return std::chrono::steady_clock::now() + seconds(20); }
+TimePoint in_good_time() { return std::chrono::steady_clock::now() + seconds(20); }
 
 TEST(Prime, GrowsToTheBoundaryAndStaysThereUntilItIsNoFaster) {
   Seen seen;
   FakeLink link(seen);
-  const auto figures = prime(link, 7, 300'000, PingWay::kThere, soon());
+  const auto figures = prime(link, 7, 300'000, PingWay::kThere, in_good_time());
   ASSERT_TRUE(figures) << figures.error().message;
   std::vector<std::int64_t> sizes;
   for (const Message& message : seen.sent) {
@@ -127,7 +127,7 @@ class SlowLink final : public FakeLink {
 TEST(Prime, StopsWhereTheRateIsAllThatHoldsItUp) {
   Seen seen;
   SlowLink link(seen);
-  const auto figures = prime(link, 7, 8 << 20, PingWay::kThere, soon());
+  const auto figures = prime(link, 7, 8 << 20, PingWay::kThere, in_good_time());
   ASSERT_TRUE(figures) << figures.error().message;
   EXPECT_LE(body_bytes(seen.sent.back()), 2 << 20) << "and not the boundary";
   EXPECT_GE(figures->round_trip, milliseconds(10));
@@ -153,7 +153,7 @@ TEST(Prime, ShowsAPacedConnectionMoreThanItsRequests) {
   const auto largest_ping = [](std::uint64_t request, bool paced) {
     Seen seen;
     SlowLink link(seen);
-    EXPECT_TRUE(prime(link, 7, request, PingWay::kThere, soon(), paced));
+    EXPECT_TRUE(prime(link, 7, request, PingWay::kThere, in_good_time(), paced));
     std::int64_t largest = 0;
     for (const Message& message : seen.sent) largest = std::max(largest, body_bytes(message));
     return largest;
@@ -192,7 +192,7 @@ TEST(WarmLink, AnIdleLinkIsSentPaddingBetweenRequests) {
   WarmLink link(std::make_unique<FakeLink>(seen), padding(5'000), milliseconds(1));
   Message request;
   for (std::size_t i = 1; i <= 3; ++i) {
-    ASSERT_TRUE(link.send(request, soon()));
+    ASSERT_TRUE(link.send(request, in_good_time()));
     ASSERT_TRUE(seen.wait_for([&] { return seen.count(MessageKind::kPong) >= 2 * i; }));
   }
   const std::lock_guard lock(seen.mutex);
@@ -206,7 +206,7 @@ TEST(WarmLink, AnIdleLinkIsSentPaddingBetweenRequests) {
 TEST(WarmLink, PaddingAndRequestsAreSentOneAfterTheOther) {
   Seen seen;
   WarmLink link(std::make_unique<FakeLink>(seen), padding(1), std::chrono::microseconds(1));
-  for (int i = 0; i < 2000; ++i) ASSERT_TRUE(link.send({}, soon()));
+  for (int i = 0; i < 2000; ++i) ASSERT_TRUE(link.send({}, in_good_time()));
   ASSERT_TRUE(seen.wait_for([&] { return seen.count(MessageKind::kPong) > 0; }));
   const std::lock_guard lock(seen.mutex);
   EXPECT_FALSE(seen.overlapped);
@@ -222,7 +222,7 @@ TEST(WarmLink, ARequestBehindPaddingThatIsStuckHasItsDeadline) {
   EXPECT_EQ(sent.error().code, ErrorCode::kTimeout);
   // Closing wakes what is stuck; the destructor would hang otherwise.
   link.close();
-  EXPECT_EQ(link.send({}, soon()).error().code, ErrorCode::kClosed);
+  EXPECT_EQ(link.send({}, in_good_time()).error().code, ErrorCode::kClosed);
 }
 
 TEST(KeepWarm, LeavesALinkOnOneMachineAsItIs) {

@@ -27,7 +27,7 @@ using test::soon;
 using testing::HasSubstr;
 using wire::MessageKind;
 
-constexpr std::uint64_t kPipeline = 7;
+constexpr std::uint64_t kHostedPipeline = 7;
 
 /// An obstacle: while it lives this process can start no thread, because each would want a stack
 /// larger than its address space.
@@ -68,7 +68,7 @@ class StageHostTest : public testing::Test {
     host_ = test::host_on(transport_, "", "here", hello_timeout).value();
     address_ = host_->addresses().at(0).address;
   }
-  OpenStage request(std::uint64_t pipeline = kPipeline, std::uint32_t stage = 0) const {
+  OpenStage request(std::uint64_t pipeline = kHostedPipeline, std::uint32_t stage = 0) const {
     return {{pipeline, stage, "", "inproc", "inproc", ""}, shard_};
   }
   Expected<std::unique_ptr<transport::Link>> connect(const control::Hello& hello) {
@@ -82,15 +82,15 @@ class StageHostTest : public testing::Test {
   };
   /// max_frame_bytes: from the one to the other; 0: the host's.
   Ends start_neighbours(std::uint64_t max_frame_bytes = 0) {
-    EXPECT_TRUE(host_->open(request(kPipeline, 1)));
-    auto first = request(kPipeline, 0);
+    EXPECT_TRUE(host_->open(request(kHostedPipeline, 1)));
+    auto first = request(kHostedPipeline, 0);
     first.asked.downstream = address_;
     first.asked.max_frame_bytes = max_frame_bytes;
     EXPECT_TRUE(host_->open(first));
-    Ends ends{connect({kPipeline, 0, control::Role::kUpstream}).value(),
-              connect({kPipeline, 1, control::Role::kSink}).value()};
-    EXPECT_TRUE(host_->start(kPipeline, 1, soon()));
-    EXPECT_TRUE(host_->start(kPipeline, 0, soon()));
+    Ends ends{connect({kHostedPipeline, 0, control::Role::kUpstream}).value(),
+              connect({kHostedPipeline, 1, control::Role::kSink}).value()};
+    EXPECT_TRUE(host_->start(kHostedPipeline, 1, soon()));
+    EXPECT_TRUE(host_->start(kHostedPipeline, 0, soon()));
     return ends;
   }
 
@@ -118,7 +118,7 @@ TEST_F(StageHostTest, RefusesWhatCannotBeOpened) {
   EXPECT_EQ(host_->open(wrong).error().code, ErrorCode::kUnavailable);
   ASSERT_TRUE(host_->open(request()));
   EXPECT_EQ(host_->open(request()).error().code, ErrorCode::kInvalidArgument);
-  EXPECT_EQ(host_->start(kPipeline, 1, soon()).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(host_->start(kHostedPipeline, 1, soon()).error().code, ErrorCode::kNotFound);
   EXPECT_EQ(host_->close(8, 0).error().code, ErrorCode::kNotFound);
   EXPECT_EQ(host_->status().size(), 1U);
 }
@@ -133,18 +133,19 @@ TEST_F(StageHostTest, TakesAndConnectsLinksOfDifferentTransports) {
   const auto last =
       StageHost::listen(options, {tcp, transport_}, {{"tcp", "127.0.0.1:0"}, {"inproc", ""}})
           .value();
-  const StageAddresses end = last->open({{kPipeline, 1, "", "inproc", "tcp", ""}, shard_}).value();
+  const StageAddresses end =
+      last->open({{kHostedPipeline, 1, "", "inproc", "tcp", ""}, shard_}).value();
   EXPECT_EQ(end.upstream, last->addresses().at(1).address);
   EXPECT_EQ(end.sink, last->addresses().at(0).address);
   const StageAddresses front =
-      first->open({{kPipeline, 0, "", "tcp", "inproc", end.upstream}, shard_}).value();
+      first->open({{kHostedPipeline, 0, "", "tcp", "inproc", end.upstream}, shard_}).value();
   EXPECT_EQ(front.sink, "");
   const auto source =
-      connect_as(*tcp, front.upstream, {kPipeline, 0, control::Role::kUpstream}).value();
-  const auto sink = connect_as(*tcp, end.sink, {kPipeline, 1, control::Role::kSink}).value();
-  ASSERT_TRUE(last->start(kPipeline, 1, soon()));
-  ASSERT_TRUE(first->start(kPipeline, 0, soon()));
-  ASSERT_TRUE(source->send(request_message(kPipeline, 0, 1.0F), soon()));
+      connect_as(*tcp, front.upstream, {kHostedPipeline, 0, control::Role::kUpstream}).value();
+  const auto sink = connect_as(*tcp, end.sink, {kHostedPipeline, 1, control::Role::kSink}).value();
+  ASSERT_TRUE(last->start(kHostedPipeline, 1, soon()));
+  ASSERT_TRUE(first->start(kHostedPipeline, 0, soon()));
+  ASSERT_TRUE(source->send(request_message(kHostedPipeline, 0, 1.0F), soon()));
   const auto result = sink->receive(soon());
   ASSERT_TRUE(result) << result.error().message;
   // Each adds its number of operators.
@@ -169,7 +170,7 @@ TEST(StageHostListening, TwiceOnOnePortIsRefused) {
 
 TEST_F(StageHostTest, AHelloMayComeBeforeTheStage) {
   auto early = std::async(std::launch::async, [&] {
-    return connect({kPipeline, 0, control::Role::kUpstream}).has_value();
+    return connect({kHostedPipeline, 0, control::Role::kUpstream}).has_value();
   });
   ASSERT_TRUE(host_->open(request()));
   EXPECT_TRUE(early.get());
@@ -177,7 +178,7 @@ TEST_F(StageHostTest, AHelloMayComeBeforeTheStage) {
 
 TEST_F(StageHostTest, AHelloToAStageThatNeverOpensIsToldSo) {
   host(std::chrono::milliseconds(50));
-  const auto refused = connect({kPipeline, 3, control::Role::kUpstream});
+  const auto refused = connect({kHostedPipeline, 3, control::Role::kUpstream});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::kNotFound);
   EXPECT_THAT(refused.error().message, HasSubstr("stage 3"));
@@ -187,7 +188,7 @@ TEST_F(StageHostTest, ASilentPeerDelaysNobody) {
   ASSERT_TRUE(host_->open(request()));
   std::vector<std::unique_ptr<transport::Link>> silent;
   for (int i = 0; i < 8; ++i) silent.push_back(transport_->connect(address_, soon()).value());
-  EXPECT_TRUE(connect({kPipeline, 0, control::Role::kUpstream}));
+  EXPECT_TRUE(connect({kHostedPipeline, 0, control::Role::kUpstream}));
 }
 
 TEST_F(StageHostTest, ASilentPeerIsHungUpOn) {
@@ -211,28 +212,28 @@ TEST_F(StageHostTest, TooManySilentPeersAreHungUpOnAtOnce) {
 
 TEST_F(StageHostTest, EachLinkOnce) {
   ASSERT_TRUE(host_->open(request()));
-  const auto upstream = connect({kPipeline, 0, control::Role::kUpstream});
+  const auto upstream = connect({kHostedPipeline, 0, control::Role::kUpstream});
   ASSERT_TRUE(upstream);
-  EXPECT_EQ(connect({kPipeline, 0, control::Role::kUpstream}).error().code,
+  EXPECT_EQ(connect({kHostedPipeline, 0, control::Role::kUpstream}).error().code,
             ErrorCode::kInvalidArgument);
-  const auto sink = connect({kPipeline, 0, control::Role::kSink});
+  const auto sink = connect({kHostedPipeline, 0, control::Role::kSink});
   ASSERT_TRUE(sink);
-  EXPECT_EQ(connect({kPipeline, 0, control::Role::kSink}).error().code,
+  EXPECT_EQ(connect({kHostedPipeline, 0, control::Role::kSink}).error().code,
             ErrorCode::kInvalidArgument);
-  EXPECT_TRUE(host_->start(kPipeline, 0, soon()));
-  EXPECT_EQ(host_->start(kPipeline, 0, soon()).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_TRUE(host_->start(kHostedPipeline, 0, soon()));
+  EXPECT_EQ(host_->start(kHostedPipeline, 0, soon()).error().code, ErrorCode::kInvalidArgument);
 }
 
 TEST_F(StageHostTest, OnlyAnIdleStageThatRunsTakesAnotherShard) {
-  const auto change = [&] { return host_->change_shard(kPipeline, 0, shard_); };
+  const auto change = [&] { return host_->change_shard(kHostedPipeline, 0, shard_); };
   EXPECT_EQ(change().error().code, ErrorCode::kNotFound);
   ASSERT_TRUE(host_->open(request()));
   EXPECT_THAT(change().error().message, HasSubstr("opening"));
-  const auto source = connect({kPipeline, 0, control::Role::kUpstream}).value();
-  const auto sink = connect({kPipeline, 0, control::Role::kSink}).value();
-  ASSERT_TRUE(host_->start(kPipeline, 0, soon()));
+  const auto source = connect({kHostedPipeline, 0, control::Role::kUpstream}).value();
+  const auto sink = connect({kHostedPipeline, 0, control::Role::kSink}).value();
+  ASSERT_TRUE(host_->start(kHostedPipeline, 0, soon()));
   FirstRun first(*runs_);
-  ASSERT_TRUE(source->send(request_message(kPipeline, 0, 1.F), soon()));
+  ASSERT_TRUE(source->send(request_message(kHostedPipeline, 0, 1.F), soon()));
   first.wait_until_it_runs();
   const auto busy = change();
   EXPECT_EQ(busy.error().code, ErrorCode::kInvalidArgument);
@@ -243,17 +244,17 @@ TEST_F(StageHostTest, OnlyAnIdleStageThatRunsTakesAnotherShard) {
 }
 
 TEST_F(StageHostTest, AStageWithANextOneTakesNoSink) {
-  ASSERT_TRUE(host_->open(request(kPipeline, 1)));
-  auto first = request(kPipeline, 0);
+  ASSERT_TRUE(host_->open(request(kHostedPipeline, 1)));
+  auto first = request(kHostedPipeline, 0);
   first.asked.downstream = address_;
   ASSERT_TRUE(host_->open(first));
-  EXPECT_EQ(connect({kPipeline, 0, control::Role::kSink}).error().code,
+  EXPECT_EQ(connect({kHostedPipeline, 0, control::Role::kSink}).error().code,
             ErrorCode::kInvalidArgument);
 }
 
 TEST_F(StageHostTest, TheNextStagesRefusalIsPassedOn) {
   host(std::chrono::milliseconds(50));
-  auto first = request(kPipeline, 0);
+  auto first = request(kHostedPipeline, 0);
   first.asked.downstream = address_;
   const auto refused = host_->open(first);
   EXPECT_EQ(refused.error().code, ErrorCode::kNotFound);
@@ -264,33 +265,33 @@ TEST_F(StageHostTest, TheNextStagesRefusalIsPassedOn) {
 TEST_F(StageHostTest, StartingWaitsForBothLinksAndSaysWhichIsMissing) {
   ASSERT_TRUE(host_->open(request()));
   const auto brief = [] { return *deadline_after(std::chrono::milliseconds(20)); };
-  const auto nobody = host_->start(kPipeline, 0, brief());
+  const auto nobody = host_->start(kHostedPipeline, 0, brief());
   EXPECT_EQ(nobody.error().code, ErrorCode::kTimeout);
   EXPECT_THAT(nobody.error().message, HasSubstr("upstream"));
-  const auto upstream = connect({kPipeline, 0, control::Role::kUpstream});
-  const auto no_sink = host_->start(kPipeline, 0, brief());
+  const auto upstream = connect({kHostedPipeline, 0, control::Role::kUpstream});
+  const auto no_sink = host_->start(kHostedPipeline, 0, brief());
   EXPECT_EQ(no_sink.error().code, ErrorCode::kTimeout);
   EXPECT_THAT(no_sink.error().message, HasSubstr("sink"));
   auto started = std::async(std::launch::async,
-                            [&] { return host_->start(kPipeline, 0, soon()).has_value(); });
-  const auto sink = connect({kPipeline, 0, control::Role::kSink});
+                            [&] { return host_->start(kHostedPipeline, 0, soon()).has_value(); });
+  const auto sink = connect({kHostedPipeline, 0, control::Role::kSink});
   EXPECT_TRUE(started.get());
 }
 
 TEST_F(StageHostTest, ARequestThatComesBeforeTheStartWaitsForIt) {
   ASSERT_TRUE(host_->open(request()));
-  const auto source = connect({kPipeline, 0, control::Role::kUpstream});
+  const auto source = connect({kHostedPipeline, 0, control::Role::kUpstream});
   ASSERT_TRUE(source) << source.error().message;
   // A stage that has waited for a request would like to compute it at once.
   const TimePoint begin = std::chrono::steady_clock::now();
   while (std::chrono::steady_clock::now() < begin + std::chrono::milliseconds(1)) {
   }
-  ASSERT_TRUE((*source)->send(request_message(kPipeline, 0, 1.F), soon()));
+  ASSERT_TRUE((*source)->send(request_message(kHostedPipeline, 0, 1.F), soon()));
   while (host_->status().at(0).requests == 0) std::this_thread::yield();
-  const auto sink = connect({kPipeline, 0, control::Role::kSink});
+  const auto sink = connect({kHostedPipeline, 0, control::Role::kSink});
   ASSERT_TRUE(sink) << sink.error().message;
   EXPECT_EQ(runs_->runs, 0);
-  ASSERT_TRUE(host_->start(kPipeline, 0, soon()));
+  ASSERT_TRUE(host_->start(kHostedPipeline, 0, soon()));
   const auto result = (*sink)->receive(soon());
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_EQ(result->message.kind, MessageKind::kValues);
@@ -299,8 +300,8 @@ TEST_F(StageHostTest, ARequestThatComesBeforeTheStartWaitsForIt) {
 TEST_F(StageHostTest, ClosingWakesWhoWaitsForTheStart) {
   ASSERT_TRUE(host_->open(request()));
   auto started = std::async(std::launch::async,
-                            [&] { return host_->start(kPipeline, 0, soon()).error().code; });
-  ASSERT_TRUE(host_->close(kPipeline, 0));
+                            [&] { return host_->start(kHostedPipeline, 0, soon()).error().code; });
+  ASSERT_TRUE(host_->close(kHostedPipeline, 0));
   const ErrorCode code = started.get();
   EXPECT_TRUE(code == ErrorCode::kClosed || code == ErrorCode::kNotFound) << to_string(code);
 }
@@ -313,12 +314,12 @@ TEST_F(StageHostTest, WhatDoesNotBelongOnALinkFailsTheStage) {
   for (const Case& wrong : {Case{message_of(MessageKind::kHello), "kind 1"},
                             Case{request_message(8, 0, 1.F), "pipeline 8"}}) {
     ASSERT_TRUE(host_->open(request()));
-    const auto upstream = connect({kPipeline, 0, control::Role::kUpstream}).value();
-    const auto sink = connect({kPipeline, 0, control::Role::kSink}).value();
-    ASSERT_TRUE(host_->start(kPipeline, 0, soon()));
+    const auto upstream = connect({kHostedPipeline, 0, control::Role::kUpstream}).value();
+    const auto sink = connect({kHostedPipeline, 0, control::Role::kSink}).value();
+    ASSERT_TRUE(host_->start(kHostedPipeline, 0, soon()));
     ASSERT_TRUE(upstream->send(wrong.message, soon()));
     EXPECT_FALSE(sink->receive(soon()));
-    const control::StageReport status = host_->close(kPipeline, 0).value();
+    const control::StageReport status = host_->close(kHostedPipeline, 0).value();
     EXPECT_EQ(status.state, control::StageState::kFailed);
     EXPECT_THAT(status.failure, HasSubstr(wrong.failure));
   }
@@ -327,8 +328,8 @@ TEST_F(StageHostTest, WhatDoesNotBelongOnALinkFailsTheStage) {
 TEST_F(StageHostTest, AResultOverTheLimitFailsItsRequestOnly) {
   const auto [source, sink] = start_neighbours(4096);
   const Tensor large = Tensor::allocate(DType::kFloat32, {1, 4096}).value();
-  ASSERT_TRUE(source->send(request_message(kPipeline, 0, Tuple{{large}}), soon()));
-  ASSERT_TRUE(source->send(request_message(kPipeline, 1, 1.F), soon()));
+  ASSERT_TRUE(source->send(request_message(kHostedPipeline, 0, Tuple{{large}}), soon()));
+  ASSERT_TRUE(source->send(request_message(kHostedPipeline, 1, 1.F), soon()));
   const auto failed = sink->receive(soon()).value();
   EXPECT_EQ(failed.message.kind, MessageKind::kError);
   EXPECT_EQ(control::error_of(failed.message).code, ErrorCode::kExhausted);
@@ -349,7 +350,7 @@ TEST_F(StageHostTest, APartOverTheLimitFailsItsRequestOnly) {
   const Tensor large = Tensor::allocate(DType::kFloat32, {1, 4096}).value();
   const auto last_of = [&](std::uint64_t number, const Tensor& leading) {
     EXPECT_TRUE(ends.source->send(
-        request_message(kPipeline, number, Tuple{{leading, small, small}}), soon()));
+        request_message(kHostedPipeline, number, Tuple{{leading, small, small}}), soon()));
     for (;;) {
       auto received = ends.sink->receive(soon());
       if (!received || received->message.kind != MessageKind::kPart) return received;
@@ -367,14 +368,14 @@ TEST_F(StageHostTest, APartOverTheLimitFailsItsRequestOnly) {
 
 TEST_F(StageHostTest, WhatAPeerWroteIsToldInPrintableWords) {
   ASSERT_TRUE(host_->open(request()));
-  const auto upstream = connect({kPipeline, 0, control::Role::kUpstream}).value();
-  const auto sink = connect({kPipeline, 0, control::Role::kSink}).value();
-  ASSERT_TRUE(host_->start(kPipeline, 0, soon()));
-  wire::Message part = message_of(MessageKind::kPart, kPipeline);
+  const auto upstream = connect({kHostedPipeline, 0, control::Role::kUpstream}).value();
+  const auto sink = connect({kHostedPipeline, 0, control::Role::kSink}).value();
+  ASSERT_TRUE(host_->start(kHostedPipeline, 0, soon()));
+  wire::Message part = message_of(MessageKind::kPart, kHostedPipeline);
   part.body = std::string(5000, '\xff');
   ASSERT_TRUE(upstream->send(part, soon()));
   EXPECT_FALSE(sink->receive(soon()));
-  const control::StageReport status = host_->close(kPipeline, 0).value();
+  const control::StageReport status = host_->close(kHostedPipeline, 0).value();
   EXPECT_EQ(status.state, control::StageState::kFailed);
   EXPECT_TRUE(is_printable(status.failure)) << status.failure;
   EXPECT_LE(status.failure.size(), 1000U);
@@ -383,7 +384,7 @@ TEST_F(StageHostTest, WhatAPeerWroteIsToldInPrintableWords) {
 TEST_F(StageHostTest, NeighboursDrainOneAfterTheOther) {
   FirstRun first(*runs_);
   const auto [source, sink] = start_neighbours();
-  ASSERT_TRUE(source->send(request_message(kPipeline, 0, 1.F), soon()));
+  ASSERT_TRUE(source->send(request_message(kHostedPipeline, 0, 1.F), soon()));
   first.wait_until_it_runs();
   std::size_t cut_off = 99;
   std::jthread draining([&] { cut_off = host_->drain(soon()); });
@@ -422,12 +423,12 @@ TEST_F(StageHostTest, TwoPipelinesShareAShardAndTakeTurns) {
 TEST_F(StageHostTest, AStageThatComputesWithoutEndIsClosedWithoutIt) {
   FirstRun first(*runs_);
   ASSERT_TRUE(host_->open(request()));
-  const auto source = connect({kPipeline, 0, control::Role::kUpstream}).value();
-  const auto sink = connect({kPipeline, 0, control::Role::kSink}).value();
-  ASSERT_TRUE(host_->start(kPipeline, 0, soon()));
-  ASSERT_TRUE(source->send(request_message(kPipeline, 0, 1.0F), soon()));
+  const auto source = connect({kHostedPipeline, 0, control::Role::kUpstream}).value();
+  const auto sink = connect({kHostedPipeline, 0, control::Role::kSink}).value();
+  ASSERT_TRUE(host_->start(kHostedPipeline, 0, soon()));
+  ASSERT_TRUE(source->send(request_message(kHostedPipeline, 0, 1.0F), soon()));
   first.wait_until_it_runs();
-  const auto closed = host_->close(kPipeline, 0);
+  const auto closed = host_->close(kHostedPipeline, 0);
   ASSERT_TRUE(closed) << closed.error().message;
   EXPECT_EQ(closed->state, control::StageState::kClosed);
   EXPECT_TRUE(host_->status().empty());
@@ -442,11 +443,11 @@ TEST_F(StageHostTest, ALinkForWhichThereIsNoThreadIsRefused) {
   const std::string address = host->addresses().at(0).address;
   {
     const NoMoreThreads none;
-    const auto refused = connect_as(*tcp, address, {kPipeline, 0, control::Role::kUpstream});
+    const auto refused = connect_as(*tcp, address, {kHostedPipeline, 0, control::Role::kUpstream});
     EXPECT_FALSE(refused);
   }
-  ASSERT_TRUE(host->open({{kPipeline, 0, "", "tcp", "tcp", ""}, shard_}));
-  EXPECT_TRUE(connect_as(*tcp, address, {kPipeline, 0, control::Role::kUpstream}));
+  ASSERT_TRUE(host->open({{kHostedPipeline, 0, "", "tcp", "tcp", ""}, shard_}));
+  EXPECT_TRUE(connect_as(*tcp, address, {kHostedPipeline, 0, control::Role::kUpstream}));
 }
 
 TEST_F(StageHostTest, ADrainedHostTakesNothingMore) {

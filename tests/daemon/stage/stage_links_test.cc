@@ -22,7 +22,7 @@ using testing::HasSubstr;
 using transport::Link;
 using wire::MessageKind;
 
-constexpr std::uint64_t kPipeline = 7;
+constexpr std::uint64_t kLinkedPipeline = 7;
 
 class StageLinksTest : public testing::Test {
  protected:
@@ -44,7 +44,7 @@ class StageLinksTest : public testing::Test {
     return std::move(there);
   }
   static wire::Message ping() {
-    wire::Message message = message_of(MessageKind::kPing, kPipeline);
+    wire::Message message = message_of(MessageKind::kPing, kLinkedPipeline);
     message.body = transport::ping_body(100, transport::PingWay::kThere).value();
     return message;
   }
@@ -52,7 +52,7 @@ class StageLinksTest : public testing::Test {
   const std::unique_ptr<transport::Transport> transport_;
   const std::unique_ptr<transport::Listener> listener_;
   const std::shared_ptr<StageMeter> meter_ = std::make_shared<StageMeter>();
-  const StageContext context_{kPipeline, 1, "camera", meter_};
+  const StageContext context_{kLinkedPipeline, 1, "camera", meter_};
 };
 
 TEST_F(StageLinksTest, ARequestComesWholeAndPingsAreAnsweredOnTheWay) {
@@ -61,9 +61,10 @@ TEST_F(StageLinksTest, ARequestComesWholeAndPingsAreAnsweredOnTheWay) {
   const auto peer = attached(links, control::Role::kUpstream);
   received = std::async(std::launch::async, [&] { return links.receive(); });
   ASSERT_TRUE(peer->send(ping(), soon()));
-  ASSERT_TRUE(peer->send(message_of(MessageKind::kPong, kPipeline), soon()));
-  ASSERT_TRUE(peer->send(wire::part_message(kPipeline, 5, 0, 1, Value(test::filled(2.F))), soon()));
-  wire::Message rest = request_message(kPipeline, 5, Tuple{{test::filled(1.F), None{}}});
+  ASSERT_TRUE(peer->send(message_of(MessageKind::kPong, kLinkedPipeline), soon()));
+  ASSERT_TRUE(
+      peer->send(wire::part_message(kLinkedPipeline, 5, 0, 1, Value(test::filled(2.F))), soon()));
+  wire::Message rest = request_message(kLinkedPipeline, 5, Tuple{{test::filled(1.F), None{}}});
   rest.sequence = 1;
   ASSERT_TRUE(peer->send(rest, soon()));
 
@@ -79,16 +80,18 @@ TEST_F(StageLinksTest, ARequestComesWholeAndPingsAreAnsweredOnTheWay) {
 TEST_F(StageLinksTest, TheEndAndErrorsComeAsTheyAre) {
   StageLinks links(context_, nullptr, 1, true);
   const auto peer = attached(links, control::Role::kUpstream);
-  ASSERT_TRUE(peer->send(control::error_message(kPipeline, 3, {ErrorCode::kClosed, "x"}), soon()));
-  ASSERT_TRUE(peer->send(message_of(MessageKind::kEnd, kPipeline), soon()));
+  ASSERT_TRUE(
+      peer->send(control::error_message(kLinkedPipeline, 3, {ErrorCode::kClosed, "x"}), soon()));
+  ASSERT_TRUE(peer->send(message_of(MessageKind::kEnd, kLinkedPipeline), soon()));
   EXPECT_EQ(links.receive().value().received.message.kind, MessageKind::kError);
   EXPECT_EQ(links.receive().value().received.message.kind, MessageKind::kEnd);
 }
 
 TEST_F(StageLinksTest, WhatDoesNotBelongOnALinkIsCorrupt) {
   for (const wire::Message& wrong :
-       {message_of(MessageKind::kReady, kPipeline), request_message(kPipeline + 1, 0, 1.F),
-        wire::part_message(kPipeline, 0, 0, 1, Value(test::filled(1.F)))}) {
+       {message_of(MessageKind::kReady, kLinkedPipeline),
+        request_message(kLinkedPipeline + 1, 0, 1.F),
+        wire::part_message(kLinkedPipeline, 0, 0, 1, Value(test::filled(1.F)))}) {
     StageLinks links(context_, nullptr, 1, true);
     const auto peer = attached(links, control::Role::kUpstream);
     ASSERT_TRUE(peer->send(wrong, soon()));
@@ -99,7 +102,7 @@ TEST_F(StageLinksTest, WhatDoesNotBelongOnALinkIsCorrupt) {
   }
   StageLinks links(context_, nullptr, 1, true);
   const auto sink = attached(links, control::Role::kSink);
-  ASSERT_TRUE(sink->send(request_message(kPipeline, 0, 1.F), soon()));
+  ASSERT_TRUE(sink->send(request_message(kLinkedPipeline, 0, 1.F), soon()));
   const Error ended = links.answer_pings();
   EXPECT_EQ(ended.code, ErrorCode::kCorrupt);
   EXPECT_THAT(ended.message, HasSubstr("downstream inproc"));
@@ -109,8 +112,9 @@ TEST_F(StageLinksTest, AnotherShardMayTakeMoreValues) {
   StageLinks links(context_, nullptr, 1, true);
   const auto peer = attached(links, control::Role::kUpstream);
   links.expect_inputs(2);
-  ASSERT_TRUE(peer->send(wire::part_message(kPipeline, 0, 0, 1, Value(test::filled(2.F))), soon()));
-  wire::Message rest = request_message(kPipeline, 0, Tuple{{test::filled(1.F), None{}}});
+  ASSERT_TRUE(
+      peer->send(wire::part_message(kLinkedPipeline, 0, 0, 1, Value(test::filled(2.F))), soon()));
+  wire::Message rest = request_message(kLinkedPipeline, 0, Tuple{{test::filled(1.F), None{}}});
   rest.sequence = 1;
   ASSERT_TRUE(peer->send(rest, soon()));
   EXPECT_TRUE(links.receive());
@@ -159,7 +163,7 @@ TEST_F(StageLinksTest, OnlyUpstreamIsClosedForADrain) {
   const auto sink = attached(links, control::Role::kSink);
   links.close_upstream();
   EXPECT_EQ(links.receive().error().code, ErrorCode::kClosed);
-  StageItem end{message_of(MessageKind::kEnd, kPipeline)};
+  StageItem end{message_of(MessageKind::kEnd, kLinkedPipeline)};
   EXPECT_TRUE(links.send_turn().send(end));
   EXPECT_EQ(sink->receive(soon()).value().message.kind, MessageKind::kEnd);
 }

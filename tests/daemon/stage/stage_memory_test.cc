@@ -19,7 +19,7 @@ using test::message_of;
 using test::request_message;
 using test::soon;
 
-constexpr std::uint64_t kPipeline = 5;
+constexpr std::uint64_t kHeldPipeline = 5;
 constexpr int kWindow = 8;
 constexpr int kRequests = 5 * kWindow;
 constexpr std::int64_t kLargeBytes = 256 << 10;
@@ -87,12 +87,13 @@ class StageMemory : public testing::Test {
         std::make_unique<SlowRunner>(output_bytes, std::move(on_run)));
     // Queues that take the whole window: the most that a stage can hold.
     const std::string address =
-        host_->open({{kPipeline, 0, "", "tcp", "tcp", "", kWindow}, std::move(shard)})
+        host_->open({{kHeldPipeline, 0, "", "tcp", "tcp", "", kWindow}, std::move(shard)})
             .value()
             .upstream;
-    source_ = connect_as(*transport_, address, {kPipeline, 0, control::Role::kUpstream}).value();
-    sink_ = connect_as(*transport_, address, {kPipeline, 0, control::Role::kSink}).value();
-    ASSERT_TRUE(host_->start(kPipeline, 0, soon()));
+    source_ =
+        connect_as(*transport_, address, {kHeldPipeline, 0, control::Role::kUpstream}).value();
+    sink_ = connect_as(*transport_, address, {kHeldPipeline, 0, control::Role::kSink}).value();
+    ASSERT_TRUE(host_->start(kHeldPipeline, 0, soon()));
   }
 
   /// Sends every request as soon as the window has room for it, and knows when the stage has taken
@@ -100,8 +101,8 @@ class StageMemory : public testing::Test {
   void send_all(const Tensor& input) {
     for (int i = 0; i < kRequests; ++i) {
       progress_.wait_for(progress_.completed, i + 1 - kWindow);
-      ASSERT_TRUE(source_->send(request_message(kPipeline, i, Tuple{{input}}), soon()));
-      ASSERT_TRUE(source_->send(message_of(wire::MessageKind::kPing, kPipeline), soon()));
+      ASSERT_TRUE(source_->send(request_message(kHeldPipeline, i, Tuple{{input}}), soon()));
+      ASSERT_TRUE(source_->send(message_of(wire::MessageKind::kPing, kHeldPipeline), soon()));
       ASSERT_TRUE(source_->receive(soon()));
       progress_.add(progress_.taken);
     }

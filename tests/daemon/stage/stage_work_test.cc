@@ -20,7 +20,7 @@ using test::request_message;
 using testing::HasSubstr;
 using wire::MessageKind;
 
-constexpr std::uint64_t kPipeline = 7;
+constexpr std::uint64_t kWorkedPipeline = 7;
 
 class StageWorkTest : public testing::Test {
  protected:
@@ -33,14 +33,15 @@ class StageWorkTest : public testing::Test {
 
   const std::shared_ptr<FakeRuns> runs_ = std::make_shared<FakeRuns>();
   const std::shared_ptr<StageMeter> meter_ = std::make_shared<StageMeter>();
-  const StageContext context_{kPipeline, 1, "camera", meter_};
+  const StageContext context_{kWorkedPipeline, 1, "camera", meter_};
   std::vector<wire::Message> parts_;
   StageWork work_{context_, shard(2, 2), [] { return true; },
                   [this](wire::Message part) { parts_.push_back(std::move(part)); }};
 };
 
 StageItem request(std::uint64_t number) {
-  StageItem item{request_message(kPipeline, number, Tuple{{test::filled(1.F), test::filled(2.F)}})};
+  StageItem item{
+      request_message(kWorkedPipeline, number, Tuple{{test::filled(1.F), test::filled(2.F)}})};
   item.queued = std::chrono::steady_clock::now();
   item.message.timeline.emplace_back();
   return item;
@@ -73,7 +74,7 @@ TEST_F(StageWorkTest, ARequestThatFailsKeepsTheTimesOfTheStagesBefore) {
 
 TEST_F(StageWorkTest, ARequestWithoutItsInputsFails) {
   for (Value body : {Value("no tuple"), Value(Tuple{{test::filled(1.F)}})}) {
-    StageItem item{request_message(kPipeline, 0, std::move(body))};
+    StageItem item{request_message(kWorkedPipeline, 0, std::move(body))};
     work_.compute(item);
     ASSERT_EQ(item.message.kind, MessageKind::kError);
     EXPECT_EQ(control::error_of(item.message).code, ErrorCode::kInvalidArgument);
@@ -84,7 +85,7 @@ TEST_F(StageWorkTest, ARequestWithoutItsInputsFails) {
 
 TEST_F(StageWorkTest, ErrorsAndTheEndPass) {
   for (const MessageKind kind : {MessageKind::kError, MessageKind::kEnd}) {
-    StageItem item{test::message_of(kind, kPipeline)};
+    StageItem item{test::message_of(kind, kWorkedPipeline)};
     work_.compute(item);
     EXPECT_EQ(item.message.kind, kind);
   }

@@ -21,7 +21,7 @@ std::string chain_of(std::size_t length) {
   return code;
 }
 
-bool refused(const std::string& code) {
+bool chain_refused(const std::string& code) {
   DefinitionChain chain;
   chain.add("code/__torch__.py", code);
   const auto checked = chain.check();
@@ -33,25 +33,25 @@ bool refused(const std::string& code) {
 }
 
 TEST(DefinitionChain, MayBeAsLongAsItMay) {
-  EXPECT_FALSE(refused(chain_of(kLongestChain - 1)));
-  EXPECT_TRUE(refused(chain_of(kLongestChain + 1)));
+  EXPECT_FALSE(chain_refused(chain_of(kLongestChain - 1)));
+  EXPECT_TRUE(chain_refused(chain_of(kLongestChain + 1)));
 }
 
 TEST(DefinitionChain, OfManyThatNameOneIsShort) {
   std::string code = class_of(0, "int");
   for (std::size_t i = 1; i < 5000; ++i) code += class_of(i, "__torch__.C0");
-  EXPECT_FALSE(refused(code));
+  EXPECT_FALSE(chain_refused(code));
   // So is one that names thousands.
   std::string all = "class All(Module):\n";
   for (std::size_t i = 0; i < 5000; ++i) {
     all += "  a" + std::to_string(i) + " : __torch__.C" + std::to_string(i) + "\n";
   }
-  EXPECT_FALSE(refused(code + all));
+  EXPECT_FALSE(chain_refused(code + all));
 }
 
 TEST(DefinitionChain, ACircleHasAnEnd) {
-  EXPECT_FALSE(refused(class_of(0, "__torch__.C1") + class_of(1, "__torch__.C0")));
-  EXPECT_FALSE(refused(class_of(0, "__torch__.C0")));
+  EXPECT_FALSE(chain_refused(class_of(0, "__torch__.C1") + class_of(1, "__torch__.C0")));
+  EXPECT_FALSE(chain_refused(class_of(0, "__torch__.C0")));
 }
 
 TEST(DefinitionChain, LeadsFromFileToFile) {
@@ -71,7 +71,7 @@ TEST(DefinitionChain, NamesOfMembersAreOfTheirClass) {
   for (std::size_t i = 0; i <= kLongestChain + 1; ++i) {
     code += class_of(i, "__torch__.C" + std::to_string(i + 1) + ".inner.value");
   }
-  EXPECT_TRUE(refused(code));
+  EXPECT_TRUE(chain_refused(code));
 }
 
 TEST(DefinitionChain, LettersMayBeLargeOrSmall) {
@@ -79,7 +79,7 @@ TEST(DefinitionChain, LettersMayBeLargeOrSmall) {
   for (std::size_t i = 0; i <= kLongestChain + 1; ++i) {
     code += class_of(i, "__torch__.c" + std::to_string(i + 1));
   }
-  EXPECT_TRUE(refused(code));
+  EXPECT_TRUE(chain_refused(code));
 }
 
 TEST(DefinitionChain, FunctionsCountAsClassesDo) {
@@ -88,19 +88,19 @@ TEST(DefinitionChain, FunctionsCountAsClassesDo) {
     code += "def f" + std::to_string(i) + "(x: int) -> int:\n  return __torch__.f" +
             std::to_string(i + 1) + "(x)\n";
   }
-  EXPECT_TRUE(refused(code));
+  EXPECT_TRUE(chain_refused(code));
 }
 
 TEST(DefinitionChain, NamesThatNobodyDefinesEndIt) {
-  EXPECT_FALSE(refused(class_of(0, "__torch__.nothing.at.all") + "x = __torch__\n"));
-  EXPECT_FALSE(refused(""));
+  EXPECT_FALSE(chain_refused(class_of(0, "__torch__.nothing.at.all") + "x = __torch__\n"));
+  EXPECT_FALSE(chain_refused(""));
 }
 
 /// Time that grows with the product of names and definitions would be a way to keep a daemon busy.
 TEST(DefinitionChain, AMegabyteOfNamesIsLookedThrough) {
   std::string code = chain_of(400);
   while (code.size() < (1U << 20)) code += "  b : __torch__.C7.x.y.z.w.v.u\n";
-  EXPECT_FALSE(refused(code));
+  EXPECT_FALSE(chain_refused(code));
 }
 
 }  // namespace

@@ -6,16 +6,12 @@
 #include <random>
 #include <string>
 
+#include "tests/core/runtime/archive/times.h"
+
 namespace pareto::runtime {
 namespace {
 
 using testing::HasSubstr;
-
-std::string times(std::size_t count, const std::string& text) {
-  std::string all;
-  for (std::size_t i = 0; i < count; ++i) all += text;
-  return all;
-}
 
 std::string text(const std::string& bytes) {
   std::string size(4, '\0');

@@ -12,6 +12,7 @@ namespace pareto::search {
 namespace {
 
 using test::RandomCosts;
+using test::sized_costs;
 
 class Conformance : public testing::TestWithParam<const SearchStrategy*> {
  protected:
@@ -45,13 +46,6 @@ SearchOptions searched_by(const std::string& also) {
   return options;
 }
 
-RandomCosts costs(int devices, int positions) {
-  RandomCosts options;
-  options.devices = devices;
-  options.positions = positions;
-  return options;
-}
-
 TEST_P(Conformance, OnInstancesOfAllKinds) {
   expect_agreement(2000, {}, [](std::mt19937_64& random) {
     return test::random_costs(test::random_options(random, 4, 12), random);
@@ -59,31 +53,31 @@ TEST_P(Conformance, OnInstancesOfAllKinds) {
 }
 
 TEST_P(Conformance, OnLongerModels) {
-  expect_agreement(200, {}, costs(2, 30));
-  expect_agreement(100, {}, costs(3, 30));
-  expect_agreement(20, {}, costs(4, 18));
+  expect_agreement(200, {}, sized_costs(2, 30));
+  expect_agreement(100, {}, sized_costs(3, 30));
+  expect_agreement(20, {}, sized_costs(4, 18));
 }
 
 TEST_P(Conformance, WithFewDifferentTimes) {
-  RandomCosts options = costs(3, 14);
+  RandomCosts options = sized_costs(3, 14);
   options.largest_time = 3;
   expect_agreement(300, {}, options);
 }
 
 TEST_P(Conformance, WithManyWindows) {
-  RandomCosts options = costs(3, 14);
+  RandomCosts options = sized_costs(3, 14);
   options.delays = 100;
   expect_agreement(300, {}, options);
 }
 
 TEST_P(Conformance, WithProcessorTimeOfMessages) {
-  RandomCosts options = costs(3, 14);
+  RandomCosts options = sized_costs(3, 14);
   options.processor = 1;
   expect_agreement(300, {}, options);
 }
 
 TEST_P(Conformance, WithCodecsAndTransportsToChooseFrom) {
-  RandomCosts of_all = costs(3, 9);
+  RandomCosts of_all = sized_costs(3, 9);
   of_all.codecs = 0.7;
   of_all.processor = 0.5;
   expect_agreement(300, {}, of_all);
@@ -97,13 +91,13 @@ TEST_P(Conformance, WithCodecsAndTransportsToChooseFrom) {
 }
 
 TEST_P(Conformance, WithIdenticalDevices) {
-  RandomCosts options = costs(4, 12);
+  RandomCosts options = sized_costs(4, 12);
   options.identical = 0.7;
   expect_agreement(200, {}, options);
 }
 
 TEST_P(Conformance, WithMemoryLimitsAndPins) {
-  RandomCosts options = costs(4, 12);
+  RandomCosts options = sized_costs(4, 12);
   options.limited = 0.8;
   options.pinned = 0.5;
   options.missing = 0.1;
@@ -111,7 +105,7 @@ TEST_P(Conformance, WithMemoryLimitsAndPins) {
 }
 
 TEST_P(Conformance, WithWeightsThatSeveralStagesHold) {
-  RandomCosts of_all = costs(3, 10);
+  RandomCosts of_all = sized_costs(3, 10);
   of_all.shared = 0.8;
   of_all.limited = 0.5;
   of_all.identical = 0.3;
@@ -151,7 +145,7 @@ TEST_P(Conformance, WithManyObjectives) {
 
 TEST_P(Conformance, RefusesAnObjectiveThatStandsTwiceOrIsNoneToSearchBy) {
   std::mt19937_64 random(27);
-  const planning::CostInputs inputs = test::random_costs(costs(3, 6), random);
+  const planning::CostInputs inputs = test::random_costs(sized_costs(3, 6), random);
   for (const AlsoObjectives& also :
        {AlsoObjectives{&test::objective("memory"), &test::objective("memory")},
         AlsoObjectives{&test::objective("latency_p90")}}) {
@@ -202,9 +196,9 @@ TEST_P(Conformance, WithAsManyMediaAsThereMayBe) {
 
 TEST_P(Conformance, OnGrids) {
   // Long enough for the coarse grids of a search.
-  expect_agreement(30, {}, costs(2, 70));
+  expect_agreement(30, {}, sized_costs(2, 70));
   const SearchOptions options = searched_by("energy");
-  expect_agreement(10, options, costs(2, 70));
+  expect_agreement(10, options, sized_costs(2, 70));
 }
 
 TEST_P(Conformance, WithinARangeOfWindows) {
@@ -215,7 +209,7 @@ TEST_P(Conformance, WithinARangeOfWindows) {
     options.replicas = false;
     std::mt19937_64 random(21);
     for (int i = 0; i < 200; ++i) {
-      const planning::CostInputs inputs = test::random_costs(costs(3, 12), random);
+      const planning::CostInputs inputs = test::random_costs(sized_costs(3, 12), random);
       const auto expected = exhaustive_search()->search(inputs, options);
       const auto front = GetParam()->search(inputs, options);
       ASSERT_TRUE(expected && front);
@@ -227,7 +221,7 @@ TEST_P(Conformance, WithinARangeOfWindows) {
 
 TEST_P(Conformance, WhereNothingFits) {
   std::mt19937_64 random(22);
-  planning::CostInputs inputs = test::random_costs(costs(3, 6), random);
+  planning::CostInputs inputs = test::random_costs(sized_costs(3, 6), random);
   for (planning::DeviceCosts& device : inputs.devices) device.memory_limit_bytes = 0;
   const auto front = GetParam()->search(inputs, {});
   ASSERT_TRUE(front);
@@ -257,7 +251,7 @@ TEST_P(Conformance, RefusesInputsThatAreNone) {
   };
   EXPECT_EQ(code({}, {}), ErrorCode::kInvalidArgument);
   std::mt19937_64 random(23);
-  const planning::CostInputs inputs = test::random_costs(costs(3, 6), random);
+  const planning::CostInputs inputs = test::random_costs(sized_costs(3, 6), random);
   SearchOptions options;
   options.windows = {2, 1};
   EXPECT_EQ(code(inputs, options), ErrorCode::kInvalidArgument);

@@ -11,17 +11,11 @@ namespace pareto::search {
 namespace {
 
 using test::RandomCosts;
-
-RandomCosts costs(int devices, int positions) {
-  RandomCosts options;
-  options.devices = devices;
-  options.positions = positions;
-  return options;
-}
+using test::sized_costs;
 
 TEST(Exact, SaysWhatToLeaveOutOfTooManyMedia) {
   std::mt19937_64 random(25);
-  RandomCosts options = costs(4, 6);
+  RandomCosts options = sized_costs(4, 6);
   options.media = 5;
   const auto front = exact_search()->search(test::random_costs(options, random), {});
   ASSERT_FALSE(front);
@@ -33,7 +27,7 @@ TEST(Exact, SaysWhatToLeaveOutOfTooManyMedia) {
 
 TEST(Exact, GivesUpWhereTooMuchHasToBeCompared) {
   std::mt19937_64 random(26);
-  RandomCosts options = costs(4, 10);
+  RandomCosts options = sized_costs(4, 10);
   options.media = 3;
   const planning::CostInputs inputs = test::random_costs(options, random);
   SearchOptions few;
@@ -65,7 +59,7 @@ TEST(Exact, AnyNumberOfDevicesMayHaveAMediumAlone) {
 
 TEST(Exact, AlikeDevicesAreCounted) {
   std::mt19937_64 random(24);
-  RandomCosts options = costs(40, 12);
+  RandomCosts options = sized_costs(40, 12);
   options.identical = 1;
   const planning::CostInputs inputs = test::random_costs(options, random);
   const auto front = exact_search()->search(inputs, {});
@@ -108,7 +102,7 @@ void expect_no_worse(const planning::CostInputs& more, const planning::CostInput
 TEST(Exact, AnotherDeviceMakesNoFrontWorse) {
   std::mt19937_64 random(27);
   for (int i = 0; i < 30; ++i) {
-    const planning::CostInputs more = test::random_costs(costs(6, 30), random);
+    const planning::CostInputs more = test::random_costs(sized_costs(6, 30), random);
     planning::CostInputs less = more;
     less.devices.pop_back();
     less.links.erase(less.links.end() - 2);
@@ -120,7 +114,7 @@ TEST(Exact, AnotherDeviceMakesNoFrontWorse) {
 TEST(Exact, AnotherPlaceToCutMakesNoFrontWorse) {
   std::mt19937_64 random(28);
   for (int i = 0; i < 30; ++i) {
-    const planning::CostInputs more = test::random_costs(costs(5, 30), random);
+    const planning::CostInputs more = test::random_costs(sized_costs(5, 30), random);
     planning::CostInputs less = more;
     for (std::size_t position = 1; position < 30; position += 1 + random() % 3) {
       less.legal[position] = false;
@@ -132,7 +126,7 @@ TEST(Exact, AnotherPlaceToCutMakesNoFrontWorse) {
 TEST(Exact, AnotherLinkOrCodecOrMoreMemoryMakesNoFrontWorse) {
   std::mt19937_64 random(29);
   for (int i = 0; i < 30; ++i) {
-    RandomCosts options = costs(5, 25);
+    RandomCosts options = sized_costs(5, 25);
     options.codecs = 0.5;
     const planning::CostInputs more = test::random_costs(options, random);
     planning::CostInputs less = more;
@@ -152,7 +146,7 @@ TEST(Exact, AnotherLinkOrCodecOrMoreMemoryMakesNoFrontWorse) {
 TEST(Exact, SlowerMakesNoFrontBetter) {
   std::mt19937_64 random(30);
   for (int i = 0; i < 30; ++i) {
-    const planning::CostInputs fast = test::random_costs(costs(4, 25), random);
+    const planning::CostInputs fast = test::random_costs(sized_costs(4, 25), random);
     planning::CostInputs slow = fast;
     for (auto& row : slow.links) {
       for (planning::LinkCosts& link : row) link.delay += Nanoseconds(random() % 50);
@@ -166,7 +160,7 @@ TEST(Exact, SlowerMakesNoFrontBetter) {
 TEST(Exact, TheOrderOfDevicesIsOfNoMeaning) {
   std::mt19937_64 random(31);
   for (int i = 0; i < 30; ++i) {
-    const planning::CostInputs inputs = test::random_costs(costs(4, 20), random);
+    const planning::CostInputs inputs = test::random_costs(sized_costs(4, 20), random);
     planning::CostInputs turned = inputs;
     std::ranges::rotate(turned.devices, turned.devices.begin() + 1);
     const auto turn = [](auto& list) {

@@ -14,7 +14,7 @@ namespace {
 using test::HandMade;
 
 /// Two branches listed in turns, both reading the input; one weight is read in both.
-model::Graph two_branches() {
+model::Graph short_branches() {
   HandMade made;
   made.input("x", 10).weight("both", 40).weight("right", 4);
   made.op("a", "aten::relu", "", {"x"}, 1, {0}).op("b", "aten::relu", "", {"x"}, 1, {0, 1});
@@ -37,7 +37,7 @@ plan::DeviceProfile profile() {
 }
 
 TEST(IdealCosts, OfPrefixesAreThoseOfPositions) {
-  const auto found = find_graph_ideals(two_branches(), 1);
+  const auto found = find_graph_ideals(short_branches(), 1);
   ASSERT_TRUE(found) << found.error().message;
   const auto costs = ideal_costs(profile(), *found);
   const auto row = planning::device_costs(profile(), {0, 1, 2, 3, 4, 5});
@@ -58,7 +58,7 @@ TEST(IdealCosts, OfPrefixesAreThoseOfPositions) {
 }
 
 TEST(IdealCosts, OfOtherSetsAddUpTheirOperators) {
-  const auto found = find_graph_ideals(two_branches(), 1);
+  const auto found = find_graph_ideals(short_branches(), 1);
   ASSERT_TRUE(found) << found.error().message;
   const auto costs = ideal_costs(profile(), *found);
   const auto row = planning::device_costs(profile(), {0, 1, 2, 3, 4, 5});
@@ -74,7 +74,7 @@ TEST(IdealCosts, OfOtherSetsAddUpTheirOperators) {
 }
 
 TEST(IdealWeights, CountOnceInASet) {
-  const model::Graph graph = two_branches();
+  const model::Graph graph = short_branches();
   const auto found = find_graph_ideals(graph, 1);
   ASSERT_TRUE(found) << found.error().message;
   const auto bytes = ideal_weight_bytes(graph, *found);
@@ -87,15 +87,15 @@ TEST(IdealWeights, CountOnceInASet) {
 
 TEST(SharedWeights, AreThoseThatACutParts) {
   // "both" is read by the first three operators, "right" by the second and the fourth.
-  const auto shared = shared_weights(two_branches(), {{}, {{0, 1}}, {{0, 3}}, {{0, 5}}});
+  const auto shared = shared_weights(short_branches(), {{}, {{0, 1}}, {{0, 3}}, {{0, 5}}});
   ASSERT_EQ(shared.size(), 2U);
   EXPECT_EQ(shared[0], (planning::SharedWeight{4, {0, 0, 1, 2}}));
   EXPECT_EQ(shared[1], (planning::SharedWeight{40, {0, 1, 3, 3}}));
-  EXPECT_THAT(shared_weights(two_branches(), {{}, {{0, 4}}, {{0, 5}}}), testing::IsEmpty());
+  EXPECT_THAT(shared_weights(short_branches(), {{}, {{0, 4}}, {{0, 5}}}), testing::IsEmpty());
 }
 
 TEST(SharedWeights, WithThoseUsedFirstAreAllThatAStageNeeds) {
-  const model::Graph graph = two_branches();
+  const model::Graph graph = short_branches();
   const auto found = find_graph_ideals(graph, 1);
   ASSERT_TRUE(found) << found.error().message;
   planning::DeviceCosts device;

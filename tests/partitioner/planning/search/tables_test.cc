@@ -18,7 +18,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 /// Small enough that all of its plans can be looked at.
-planning::CostInputs small_costs(std::mt19937_64& random) {
+planning::CostInputs tiny_costs(std::mt19937_64& random) {
   RandomCosts options = test::random_options(random, 3, 6);
   options.media = 0;
   options.cards = 0;
@@ -29,7 +29,7 @@ TEST(Tables, EveryWayIsAPlanThatTakesAsLong) {
   std::mt19937_64 random(31);
   int ways = 0;
   for (int i = 0; i < 200; ++i) {
-    const planning::CostInputs inputs = small_costs(random);
+    const planning::CostInputs inputs = tiny_costs(random);
     AlsoObjectives sums = planning::searched_objectives();
     std::erase_if(sums, [](const planning::Objective* one) {
       return one->searched->stages != planning::Combine::kSum;
