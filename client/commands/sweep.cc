@@ -205,7 +205,7 @@ class SweepCommand final : public Command {
     }
     progress.clear();
     for (const std::string& doubt : doubts) context.err << doubt << '\n';
-    context.err << fmt::format("predicted in {}, beside the time that measuring takes{}\n",
+    context.err << fmt::format("predicted in {}, in addition to the time for measuring{}\n",
                                sweep::time_words(to_seconds(clock_.now() - began)),
                                flags_.options().adaptive ? " (--budget)" : "");
     return {};

@@ -57,8 +57,8 @@ class VerifyCommand final : public Command {
     PARETO_TRY(runner_.check());
     if (runner_.engine == kPlain && runner_.precision != "fp32") {
       return fail(ErrorCode::kInvalidArgument,
-                  "--precision {}: split points are compared in fp32, and another engine than {} "
-                  "beside that: leave --engine out, or name that one",
+                  "--precision {}: it is for another engine than {}, because split points are "
+                  "compared in fp32 with that one: leave --engine out, or name another",
                   runner_.precision, kPlain);
     }
     PARETO_ASSIGN(const auto named, parse_named_batches(batches_));

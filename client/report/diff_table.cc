@@ -132,13 +132,13 @@ std::string note_of(const statistics::RunDiff& diff) {
                                                        diff.plans.size()));
   if (std::abs(std::log(diff.machine.value)) > kMachineWord) {
     note += fmt::format(
-        "The sentinel's loop, which only computes, took {:.3f} times as long in B: intervals are "
-        "stretched to hold the ratio with and without that.\n",
+        "The fixed loop next to the reference plan, which only computes, took {:.3f} times as long "
+        "in B. Intervals are stretched to hold the ratio with and without that.\n",
         diff.machine.value);
   }
   if (diff.plans.size() > kManyPlans && diff.count(statistics::Change::kRegressed) > 0 &&
       diff.count(statistics::Change::kRegressed) <= diff.plans.size() / kManyPlans) {
-    note += "Of so many plans this few may have regressed by chance: measure again.\n";
+    note += "With this many plans, so few may have regressed by chance: measure again.\n";
   }
   if (diff.count(statistics::Change::kCannotTell) > 0) {
     note +=

@@ -56,7 +56,7 @@ Expected<std::optional<RunLock>> RunLock::try_take(const std::filesystem::path& 
   FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
   if (!file) {
     const Error cause = error_from_errno(errno, path);
-    return fail(cause.code, "{}: it has to be beside the results: name another file with --store",
+    return fail(cause.code, "{}: it has to be next to the results: name another file with --store",
                 cause.message);
   }
   give_to_owner_of(store, file);

@@ -171,8 +171,8 @@ Expected<std::vector<std::string>> compare_settings(const results::RunRecord& a,
   if (machine.ci975 && std::abs(std::log(machine.value)) > kMachineTolerance &&
       (machine.ci975->low > 1 || machine.ci975->high < 1)) {
     differences.say(fmt::format(
-        "the machine: the sentinel's loop, which only computes, took {:.3f} [{:.3f}, {:.3f}] times "
-        "as long in B",
+        "the machine: the fixed loop next to the reference plan, which only computes, took {:.3f} "
+        "[{:.3f}, {:.3f}] times as long in B",
         machine.value, machine.ci975->low, machine.ci975->high));
   }
   for (const results::RunRecord* run : {&a, &b}) {

@@ -33,9 +33,9 @@ namespace pareto::statistics {
 
 /// The rules of intervals in words, for the report.
 inline constexpr std::string_view kIntervalRules =
-    "Intervals are 95 %, of what other rounds of the plan would show: how much rounds differ is "
-    "learnt from all plans of the batch and network together, and from the plan's own rounds the "
-    "more it has of them. Fewer than six rounds make no place on the front certain.";
+    "Intervals are 95 %, of what other rounds of the plan would show. How much rounds differ is "
+    "learnt from all plans of the batch and network together. The more rounds a plan has, the more "
+    "they count. Fewer than six rounds make no place on the front certain.";
 
 /// One figure of one plan in one round.
 struct SeenRound {

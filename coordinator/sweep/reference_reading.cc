@@ -99,7 +99,8 @@ std::vector<int> disturbed_rounds(const std::vector<results::PassRecord>& passes
 
 std::string describe_reference(const std::string& plan) {
   return fmt::format(
-      "Before and after each pass through the trials a sentinel, {} and a fixed loop, is timed.",
+      "A reference plan, {}, and a fixed loop are timed before and after each pass through the "
+      "trials.",
       plan);
 }
 
@@ -109,8 +110,9 @@ std::string describe_repeats(const std::vector<results::PassRecord>& passes) {
     if (pass.repeat) again.push_back(std::to_string(pass.round + 1));
   }
   return fmt::format(
-      "Where it is more than {:.0f} % off the median of {} passes or more, the round is measured "
-      "again, once, and at most a third of the rounds. Measured again: {}.",
+      "If one of them is more than {:.0f} % off the median of {} passes or more, the round is "
+      "measured again. That happens once a round, and to at most a third of the rounds. Measured "
+      "again: {}.",
       kReferenceTolerance * 100, kFewestPasses, again.empty() ? "none" : join(again));
 }
 

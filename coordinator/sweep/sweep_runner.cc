@@ -175,7 +175,7 @@ void SweepRunner::preload(const std::vector<std::size_t>& places) {
 }
 
 ReferenceReading SweepRunner::read_reference() {
-  return reference_.read([this] { report("timing sentinel"); });
+  return reference_.read([this] { report("timing the reference plan"); });
 }
 
 bool SweepRunner::stopped() const {

@@ -86,15 +86,16 @@ class ExhaustiveSchedule final : public SweepSchedule {
 
   std::string describe(const results::RunRecord& run, const std::string& reference) const override {
     std::string rules = fmt::format(
-        "Trials are measured in {} rounds, each in a random order of its own; one that the sweep "
-        "was stopped in is measured again by all. ",
+        "Trials are measured in {} rounds, each in a random order of its own. If the sweep was "
+        "stopped in a round, all trials measure that round again. ",
         rounds_);
     if (!reference.empty()) {
       rules += describe_reference(reference) + " " + describe_repeats(run.passes) + " ";
     }
     return rules + fmt::format(
-                       "Front: share of bootstrap resamples of rounds, and of blocks within them, "
-                       "in which no other plan is better by more than {:.0f} %. {}",
+                       "The probability to be on the front is the share of bootstrap resamples of "
+                       "rounds, and of blocks within them, in which no other plan is better by "
+                       "more than {:.0f} %. {}",
                        100 * results::kFrontTolerance, statistics::kIntervalRules);
   }
 

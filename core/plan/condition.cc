@@ -139,7 +139,7 @@ void check(const LinkDirection& direction, ConfigSection* own, ConfigSection& bo
         return row.bits_per_second.has_value();
       });
   if (direction.queue_bytes > 0 && !any_rate) {
-    problem("queue", "needs a rate beside it: without one nothing waits");
+    problem("queue", "needs a rate next to it: without one nothing waits");
   }
   Nanoseconds shortest = direction.delay;
   for (const ConditionChange& row : direction.trace) {
@@ -149,7 +149,7 @@ void check(const LinkDirection& direction, ConfigSection* own, ConfigSection& bo
     problem("jitter", "is more than half the delay: packets would arrive before they leave");
   }
   if (direction.loss > 0 && direction.burst_loss) {
-    problem("loss", "stands beside burst_loss, which has when_good for it");
+    problem("loss", "stands next to burst_loss, which has when_good for it");
   }
   if (direction.reorder > 0 && shortest.count() == 0) {
     problem("reorder", "needs a delay: there is nothing to overtake without one");

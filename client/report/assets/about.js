@@ -42,7 +42,7 @@ const aboutRun = (view) => {
   const timeSpent = () => {
     const time = run.time;
     if (!time?.total_s) return '';
-    const parts = [['measuring', time.measuring_s], ['sentinel', time.sentinel_s], ['loading shards', time.loading_s],
+    const parts = [['measuring', time.measuring_s], ['reference plan', time.sentinel_s], ['loading shards', time.loading_s],
       [`opening ${count(time.openings, 'pipeline')}${time.opening_ms ? ` (95 % of them within ${figure(time.opening_ms.p95)} ms)` : ''}`, time.opening_s], ['changing the network', time.network_s]];
     return `${figure(time.total_s)} s${time.requests ? ` and ${count(time.requests, 'request')}` : ''}: ${parts.map(([name, took]) => `${took > 0 && took / time.total_s < 0.001 ? 'less than 0.1 %' : percent(took / time.total_s)} ${name}`).join(', ')}; no request was on its way in ${percent(time.dead_share)}`;
   };

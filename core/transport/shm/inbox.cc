@@ -61,7 +61,7 @@ Expected<> Inbox::add_block(Packet packet) {
   if (blocks_.size() >= kMostBlocks || bytes > most + kBlockSlack ||
       mapped_bytes_ + bytes > 2 * most + kIdleSlack) {
     return fail(ErrorCode::kExhausted,
-                "the peer wants to share a block of {} bytes beside {} in {} blocks; at most {} "
+                "the peer wants to share a block of {} bytes next to {} in {} blocks; at most {} "
                 "bytes a frame are allowed (max_frame)",
                 bytes, mapped_bytes_, blocks_.size(), most);
   }

@@ -80,7 +80,7 @@ std::string pipeline_text(const PipelineClass& pipeline, const Scenario& scenari
   text += line(fmt::format("    count: {}", pipeline.count),
                "more of them take devices and media in turn");
   text += line(fmt::format("    batch: {}", pipeline.batch),
-               "samples of a request; times are those of so many");
+               "samples of a request; times are for that many");
   text += line("    # arrivals: {poisson: 20/s}",
                "or {every: 50ms}, {trace: FILE}; without: as soon as there is room");
   text += line(fmt::format("    window: {}", pipeline.window), "in flight at most");
@@ -98,7 +98,8 @@ std::string planned_scenario_text(const Scenario& scenario,
   text += line(fmt::format("seed: {}", scenario.seed));
   text += line(fmt::format("requests: {}", scenario.requests),
                "that end it; or duration: 10min, of simulated time");
-  text += line("devices:", "count: so many alike; cores: messages that one works on at a time");
+  text +=
+      line("devices:", "count: devices of this kind; cores: messages that one works on at a time");
   for (const DeviceClass& device : scenario.devices) {
     text += line(fmt::format("  - {{name: {}, count: {}, cores: {}}}", quoted(device.name),
                              device.count, device.cores));

@@ -96,7 +96,7 @@ class ScenarioReader {
     std::string file;
     section.optional("network", file);
     if (auto own = section.section("condition")) {
-      if (!file.empty()) section.problem("condition", "stands beside network: leave one out");
+      if (!file.empty()) section.problem("condition", "stands next to network: leave one out");
       return plan::read_condition(*own, folder_);
     }
     if (file.empty() || file == "none") return std::nullopt;
@@ -130,7 +130,7 @@ class ScenarioReader {
     section.optional("medium", name);
     if (!name.empty()) link.media.push_back({find(section, "medium", name, media_)});
     if (!name.empty() && section.has("media")) {
-      section.problem("media", "stands beside medium: leave one out");
+      section.problem("media", "stands next to medium: leave one out");
     }
     std::vector<ConfigSection> media = section.sections("media");
     if (section.has("media") && (media.empty() || media.size() > 2)) {

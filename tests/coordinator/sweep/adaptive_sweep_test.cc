@@ -57,7 +57,7 @@ TEST_F(AdaptiveSweepTest, MeasuresOnlyWhatMayBeOnTheFront) {
   EXPECT_EQ(test::contradiction_in(*store_.updated), "");
   EXPECT_TRUE(std::ranges::any_of(
       run_.trials, [](const results::TrialRecord& measured) { return measured.p_front > 0.5; }));
-  EXPECT_THAT(run_.note, AllOf(HasSubstr("adaptive"), HasSubstr("a sentinel, all-on:a"),
+  EXPECT_THAT(run_.note, AllOf(HasSubstr("adaptive"), HasSubstr("A reference plan, all-on:a"),
                                HasSubstr("No pass is measured again")));
   EXPECT_THAT(run_.note, Not(AnyOf(HasSubstr("3 rounds"), HasSubstr("Measured again"),
                                    HasSubstr("resamples"))))
@@ -91,7 +91,8 @@ TEST_F(AdaptiveSweepTest, TrialsThatAreKnownToFailAreNotTried) {
   }
   EXPECT_FALSE(trial("cut5").rounds.empty());
   for (const test::FakeDaemon* daemon : daemons_) {
-    EXPECT_EQ(daemon->loads(), 1) << "not even for the sentinel, which is a one-device plan else";
+    EXPECT_EQ(daemon->loads(), 1)
+        << "not even for the reference plan, which is a one-device plan else";
   }
   EXPECT_EQ(progress_.back().failed_trials, 4U);
   EXPECT_FALSE(run_.finished.empty());

@@ -40,31 +40,33 @@ TEST(MeasuringRules, StandInTheReportInTheseWords) {
   EXPECT_EQ(
       kMeasuringRules.describe(
           {.slice = std::chrono::duration<double>(0.4), .latency_requests = 12}),
-      "A unit (one trial in one round) has a slice of 0.40 s. A trial's first unit on a connection "
-      "discards 10 requests, then measures again (at most 3 times) until the halves of its "
-      "latencies agree within 1 % or do not differ; later units discard 3. Latency: window 1, 12 "
-      "requests a unit, fewer where they exceed two fifths of the slice, at least 8; of replicas "
-      "the slowest of each turn. Throughput: slope of the completions after the first 2 x window "
-      "and before the last window, in whole windows, for 30 latencies and at least 0.1 s, within "
-      "the rest of the slice but for 12 completions at least. A window that is not given is the "
-      "smallest within 1 % of the best throughput, searched in a trial's first unit from 1.25 x "
-      "latency / bottleneck to twice as much, by two loads a window of at least 8 completions; in "
-      "an adaptive sweep it is the predicted one, and at least 1.25 x latency / bottleneck. Where "
-      "a request took 50 ms longer than most, and half as long again, a connection paused, and "
-      "throughput is that of the load which is the median of 3. Plans whose requests take more "
-      "than 250 ms have fewer of all: one discarded, at least 3 for latency and 2 completions for "
-      "throughput after one window and up to the last, that one of 3 such runs which took the "
-      "median time, at a window of 1.25 x latency / bottleneck; where one took 10 % longer than "
-      "another, so many are measured again, and it is that of all. Intervals: 95 %, Student's of "
-      "the rounds' logarithms, a round one observation, and no narrower than by a stationary block "
-      "bootstrap within the rounds, blocks of 5 x the correlation length.");
+      "A unit is one trial in one round, and takes a slice of 0.40 s. On a new connection it "
+      "discards 10 requests and measures again, at most 3 times, until the halves of its "
+      "latencies agree within 1 % or do not differ. Later units discard 3 requests. Latency has "
+      "window 1 and 12 requests a unit. If these exceed two fifths of the slice, there are "
+      "fewer, but at least 8. Of replicas the slowest of each turn counts. Throughput is the "
+      "slope of the completions in whole windows, after the first two windows and before the "
+      "last one. It takes 30 latencies and at least 0.1 s within the rest of the slice, but at "
+      "least 12 completions. A window that is not given is the smallest within 1 % of the best "
+      "throughput. It is searched in a trial's first unit, from 1.25 x latency / bottleneck to "
+      "twice as much, by two loads a window of at least 8 completions. An adaptive sweep takes "
+      "the predicted window, and at least 1.25 x latency / bottleneck. If a request took 50 ms "
+      "longer than most, and half as long again, a connection paused. Throughput is then that of "
+      "the load with the median time, of 3. Plans whose requests take more than 250 ms are "
+      "measured with fewer of them. One is discarded, and at least 3 count for latency. Their "
+      "throughput takes at least 2 completions a run, after one window and up to the last, at a "
+      "window of 1.25 x latency / bottleneck. Of 3 such runs, the one with the median time "
+      "counts. If one of them took 10 % longer than another, as many are measured again, and the "
+      "median is that of all. Intervals are 95 %: Student's, of the rounds' logarithms, with "
+      "each round as one observation. They are no narrower than those of a stationary block "
+      "bootstrap within the rounds, with blocks of 5 x the correlation length.");
 }
 
 TEST(MeasuringRules, NeverAskForMoreRequestsThanAreWanted) {
   const std::string words = kMeasuringRules.describe({.slice = {}, .latency_requests = 2});
-  EXPECT_NE(words.find("2 requests a unit, fewer"), std::string::npos);
-  EXPECT_NE(words.find("of the slice, at least 2;"), std::string::npos);
-  EXPECT_NE(words.find("one discarded, at least 2 for latency"), std::string::npos);
+  EXPECT_NE(words.find("2 requests a unit. If"), std::string::npos);
+  EXPECT_NE(words.find("fewer, but at least 2."), std::string::npos);
+  EXPECT_NE(words.find("and at least 2 count for latency"), std::string::npos);
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ TEST(ReferenceReading, ARoundIsRepeatedOnce) {
   EXPECT_THAT(disturbed_rounds(passes), IsEmpty());
   EXPECT_THAT(describe_repeats(passes), HasSubstr("Measured again: 2."));
   EXPECT_THAT(describe_repeats({}), HasSubstr("Measured again: none."));
-  EXPECT_THAT(describe_reference("all-on:a"), HasSubstr("a sentinel, all-on:a and"));
+  EXPECT_THAT(describe_reference("all-on:a"), HasSubstr("A reference plan, all-on:a, and"));
 }
 
 TEST(ReferenceReading, TheLoopTakesTime) {

@@ -411,7 +411,7 @@ TEST_F(SweepRunnerTest, TellsWhereItsTimeWent) {
   EXPECT_NEAR(spent.loading_s, 0.1, 1e-9);
   EXPECT_NEAR(spent.sentinel_s, 0.1 * 2 * 2, 1e-9) << "its loop and its plan, before and after";
   EXPECT_NEAR(spent.network_s, 0.1 * (5 + 2), 1e-9);
-  EXPECT_EQ(spent.openings_ms.size(), 6U) << "five trials' and the sentinel's";
+  EXPECT_EQ(spent.openings_ms.size(), 6U) << "five trials' and the reference plan's";
   EXPECT_GT(spent.total_s, spent.measuring_s + spent.loading_s + spent.opening_s +
                                spent.sentinel_s + spent.network_s);
   EXPECT_GT(results::dead_share(spent), 0.5);

@@ -81,7 +81,7 @@ TEST(Condition, WhatCannotBeIsToldWhereItStands) {
       {"delay: 4ms\nforward:\n  jitter: 3ms", "x.yaml:3: \"forward.jitter\": is more than half"},
       {"jitter_shape: round", "\"jitter_shape\": is one of normal, uniform, pareto"},
       {"loss: 0.5", "\"0.5\" is not a quantity such as 1%"},
-      {"loss: 1%\nburst_loss: {enter: 1%}", "x.yaml:1: \"loss\": stands beside burst_loss"},
+      {"loss: 1%\nburst_loss: {enter: 1%}", "x.yaml:1: \"loss\": stands next to burst_loss"},
       {"burst_loss: {leave: 1%}", "\"burst_loss.enter\": is needed"},
       {"burst_loss: {enter: 1%, leave: 0%}", "would stay so"},
       {"reorder: 1%", "\"reorder\": needs a delay"},

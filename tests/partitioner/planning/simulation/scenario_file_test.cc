@@ -238,7 +238,7 @@ TEST(ScenarioFile, WhatIsWrongIsToldWithItsPlace) {
   expect(media("media: [{name: air}], condition: {rate: 1mbit}"),
          HasSubstr("link.condition\": belongs to a link of its own"));
   expect(media("media: [{name: air, share: 120%}]"), HasSubstr("share"));
-  expect(media("medium: air, media: [{name: sea}]"), HasSubstr("stands beside medium"));
+  expect(media("medium: air, media: [{name: sea}]"), HasSubstr("stands next to medium"));
   const std::string one = "stages: [{device: a, compute: 1ms}]";
   expect(head + "pipelines: [{name: p, " + one + "}]\n", HasSubstr("\"pipelines[0].window\""));
   expect(head + "pipelines: [{name: p, window: 1, stages: []}]\n", HasSubstr("is needed: a list"));
