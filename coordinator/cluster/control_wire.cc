@@ -77,19 +77,6 @@ DeviceInfo from_wire(const v1::DescribeReply& reply, const std::string& address)
   return info;
 }
 
-LoadedShard from_wire(const v1::LoadShardReply& reply) {
-  LoadedShard loaded{reply.shard(),        printable(reply.engine()), {},
-                     reply.memory_bytes(), reply.shards_bytes(),      reply.was_loaded()};
-  for (const auto& timing : reply.timings()) {
-    loaded.timings.push_back({printable(timing.engine()), Nanoseconds(timing.best_ns()),
-                              printable(timing.failure()), timing.relative_error(),
-                              printable(timing.precision())});
-  }
-  loaded.precision = printable(reply.precision());
-  loaded.precision_reason = printable(reply.precision_reason());
-  return loaded;
-}
-
 Expected<DeviceStatus> from_wire(const v1::StatusReply& reply) {
   DeviceStatus status;
   for (const auto& stage : reply.stages()) {

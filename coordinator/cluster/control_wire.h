@@ -29,7 +29,6 @@ control::v1::EmulateRequest to_wire(const EmulationWish& wish, std::chrono::mill
 /// Words come out without control characters. `address`: that of the device's control, for data
 /// addresses that name no host.
 DeviceInfo from_wire(const control::v1::DescribeReply& reply, const std::string& address);
-LoadedShard from_wire(const control::v1::LoadShardReply& reply);
 /// Fails: kCorrupt (a stage in an unknown state).
 Expected<DeviceStatus> from_wire(const control::v1::StatusReply& reply);
 std::vector<wire::CodecCost> from_wire(const control::v1::MeasureCodecsReply& reply);

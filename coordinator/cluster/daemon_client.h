@@ -15,6 +15,7 @@
 #include "core/base/clock.h"
 #include "core/base/digest.h"
 #include "core/base/error.h"
+#include "core/control/shard_report.h"
 #include "core/control/shard_settings.h"
 #include "core/control/stage_report.h"
 #include "core/control/stage_request.h"
@@ -50,27 +51,6 @@ struct DeviceInfo {
   std::uint64_t store_free_bytes = 0;  ///< free space of the file system that holds its store
   std::uint64_t max_frame_bytes = 0;   ///< the largest frame that it takes on a link; 0: not said
   bool imitated = false;  ///< it computes as slowly, or as steadily, as another device would
-};
-
-struct TriedEngine {
-  std::string engine;
-  Nanoseconds best{};
-  std::string failure;
-  double relative_error = 0;
-  std::string precision{};  ///< precision that it computes in
-};
-
-struct LoadedShard {
-  std::string handle;  ///< handle for open_stage and unload_shard
-  std::string engine;  ///< the one the device kept
-  std::vector<TriedEngine> timings;
-  std::uint64_t memory_bytes =
-      0;  ///< bytes that it takes, with all that other shards have in common with it
-  /// Bytes that all shards of the device take now; what they have in common is counted once.
-  std::uint64_t shards_bytes = 0;
-  bool was_loaded = false;
-  std::string precision{};         ///< precision that the engine computes in
-  std::string precision_reason{};  ///< why that is not the one asked for; empty: it is
 };
 
 /// The addresses that the links which a stage accepts come to.
@@ -137,9 +117,9 @@ class DaemonClient {
   /// Streams them in chunks of at most 1 MiB.
   virtual Expected<> put_tensors(const std::vector<NamedTensor>& tensors) = 0;
   /// Loads a shard. The daemon counts: each load_shard needs one unload_shard.
-  virtual Expected<LoadedShard> load_shard(const plan::Shard& shard,
-                                           const control::ShardSettings& settings) = 0;
-  /// Returns what the device's shards take from then on, as LoadedShard::shards_bytes.
+  virtual Expected<control::ShardReport> load_shard(const plan::Shard& shard,
+                                                    const control::ShardSettings& settings) = 0;
+  /// Returns what the device's shards take from then on, as ShardReport::shards_bytes.
   virtual Expected<std::uint64_t> unload_shard(const std::string& handle) = 0;
   virtual Expected<OpenedStage> open_stage(const control::StageRequest& request) = 0;
   /// Returns the smallest round trip of the stage's downstream link; 0 where the sink connects.

@@ -105,8 +105,8 @@ class GrpcDaemonClient final : public DaemonClient {
     return call_result(writer->Finish(), config_, "sending tensors");
   }
 
-  Expected<LoadedShard> load_shard(const plan::Shard& shard,
-                                   const control::ShardSettings& settings) override {
+  Expected<control::ShardReport> load_shard(const plan::Shard& shard,
+                                            const control::ShardSettings& settings) override {
     control::v1::LoadShardRequest request = to_wire(shard, settings);
     PARETO_ASSIGN(const std::uint64_t session, attend());
     request.set_session(session);
@@ -115,7 +115,7 @@ class GrpcDaemonClient final : public DaemonClient {
         seconds(120) + seconds(shard.weight_bytes() / kSlowestLoadBytesPerSecond);
     PARETO_TRY(
         call(&control::v1::Control::Stub::LoadShard, request, reply, timeout, "loading shard"));
-    return from_wire(reply);
+    return with_context(control::from_wire(reply), "{}", name_and_address(config_));
   }
 
   Expected<std::uint64_t> unload_shard(const std::string& handle) override {

@@ -109,9 +109,10 @@ Expected<> ShardPool::send_weights(DaemonClient& client, Device& device, const p
   return {};
 }
 
-Expected<LoadedShard> ShardPool::load(DaemonClient& client, Device& device,
-                                      const plan::Shard& shard,
-                                      const control::ShardSettings& settings, WhenFull when_full) {
+Expected<control::ShardReport> ShardPool::load(DaemonClient& client, Device& device,
+                                               const plan::Shard& shard,
+                                               const control::ShardSettings& settings,
+                                               WhenFull when_full) {
   const bool make_room = when_full == WhenFull::kMakeRoom;
   // The first shard is always tried: whether it fits is for the device to say.
   while (!device.entries.empty()) {

@@ -22,7 +22,7 @@ namespace pareto::cluster {
 struct ResidentShard {
   std::int64_t begin = 0;  ///< operators [begin, end) in the plan's order
   std::int64_t end = 0;
-  LoadedShard loaded;
+  control::ShardReport loaded;
   std::uint64_t weight_bytes = 0;
   std::uint64_t input_bytes = 0;  ///< tensors of one request at the batch it was loaded for
   std::uint64_t output_bytes = 0;
@@ -94,8 +94,9 @@ class ShardPool {
   static std::uint64_t wanted_bytes(const Device& device, const plan::Shard& shard,
                                     const control::ShardSettings& settings);
   Expected<> send_weights(DaemonClient& client, Device& device, const plan::Shard& shard);
-  Expected<LoadedShard> load(DaemonClient& client, Device& device, const plan::Shard& shard,
-                             const control::ShardSettings& settings, WhenFull when_full);
+  Expected<control::ShardReport> load(DaemonClient& client, Device& device,
+                                      const plan::Shard& shard,
+                                      const control::ShardSettings& settings, WhenFull when_full);
 
   Workload& workload_;
   std::mutex mutex_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/base/printable.h"
 
@@ -34,6 +35,22 @@ Expected<DurationCounts> from_wire(const v1::Durations& wire) {
   std::ranges::copy(wire.counts(), durations.counts.begin());
   PARETO_ASSIGN(durations.sum, duration_from(wire.sum_ns()));
   return durations;
+}
+
+v1::EngineTiming to_wire(const TriedEngine& tried) {
+  v1::EngineTiming wire;
+  wire.set_engine(tried.engine);
+  wire.set_best_ns(tried.best.count());
+  wire.set_failure(tried.failure);
+  wire.set_relative_error(tried.relative_error);
+  wire.set_precision(tried.precision);
+  return wire;
+}
+
+Expected<TriedEngine> from_wire(const v1::EngineTiming& wire) {
+  PARETO_ASSIGN(const Nanoseconds best, duration_from(wire.best_ns()));
+  return TriedEngine{printable(wire.engine()), best, printable(wire.failure()),
+                     wire.relative_error(), printable(wire.precision())};
 }
 
 template <typename Words>
@@ -86,6 +103,37 @@ Expected<ShardSettings> from_wire(const v1::RunnerSettings& wire) {
   settings.max_error = wire.max_error();
   settings.device = printable(wire.device());
   return settings;
+}
+
+v1::LoadShardReply to_wire(const ShardReport& report) {
+  v1::LoadShardReply wire;
+  wire.set_shard(report.handle);
+  wire.set_engine(report.engine);
+  for (const TriedEngine& tried : report.timings) *wire.add_timings() = to_wire(tried);
+  wire.set_memory_bytes(report.memory_bytes);
+  wire.set_shards_bytes(report.shards_bytes);
+  wire.set_was_loaded(report.was_loaded);
+  wire.set_precision(report.precision);
+  wire.set_precision_reason(report.precision_reason);
+  return wire;
+}
+
+Expected<ShardReport> from_wire(const v1::LoadShardReply& wire) {
+  if (wire.timings_size() > kMostWords) {
+    return fail(ErrorCode::kCorrupt, "told times of {} engines, more than {}", wire.timings_size(),
+                kMostWords);
+  }
+  ShardReport report{printable(wire.shard()), printable(wire.engine())};
+  for (const v1::EngineTiming& timing : wire.timings()) {
+    PARETO_ASSIGN(TriedEngine tried, from_wire(timing));
+    report.timings.push_back(std::move(tried));
+  }
+  report.memory_bytes = wire.memory_bytes();
+  report.shards_bytes = wire.shards_bytes();
+  report.was_loaded = wire.was_loaded();
+  report.precision = printable(wire.precision());
+  report.precision_reason = printable(wire.precision_reason());
+  return report;
 }
 
 v1::OpenStageRequest to_wire(const StageRequest& stage) {

@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/control/machine_state.h"
+#include "core/control/shard_report.h"
 #include "core/control/shard_settings.h"
 #include "core/control/stage_report.h"
 #include "core/control/stage_request.h"
@@ -17,6 +18,10 @@ v1::RunnerSettings to_wire(const ShardSettings& settings);
 /// Words that are empty leave what a ShardSettings begins with. Fails: kInvalidArgument (more
 /// threads than kMostThreads).
 Expected<ShardSettings> from_wire(const v1::RunnerSettings& wire);
+
+v1::LoadShardReply to_wire(const ShardReport& report);
+/// Fails: kCorrupt (durations that no clock gives, more than 64 engines).
+Expected<ShardReport> from_wire(const v1::LoadShardReply& wire);
 
 /// Leaves the session to the caller.
 v1::OpenStageRequest to_wire(const StageRequest& stage);

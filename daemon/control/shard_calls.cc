@@ -67,6 +67,22 @@ Expected<runtime::RunnerOptions> options_from(const ControlParts& parts,
   return options;
 }
 
+/// Returns what the coordinator is told of a shard. `shards_bytes`: what all shards take.
+control::ShardReport report_of(const ShardCache::Loaded& loaded, std::uint64_t shards_bytes) {
+  const runtime::LoadReport& load = loaded.shard->report();
+  control::ShardReport report{loaded.shard->handle(), load.engine};
+  for (const runtime::EngineTiming& timing : load.timings) {
+    report.timings.push_back({timing.engine, timing.best, timing.failure, timing.relative_error,
+                              std::string(runtime::to_string(timing.precision))});
+  }
+  report.memory_bytes = loaded.shard->memory_bytes();
+  report.shards_bytes = shards_bytes;
+  report.was_loaded = loaded.was_loaded;
+  report.precision = std::string(runtime::to_string(load.precision));
+  report.precision_reason = load.precision_reason;
+  return report;
+}
+
 }  // namespace
 
 Expected<> load_shard(const ControlParts& parts, SessionTable& sessions,
@@ -90,21 +106,7 @@ Expected<> load_shard(const ControlParts& parts, SessionTable& sessions,
     PARETO_TRY(parts.shards.unload(held.handle()));
     return fail(ErrorCode::kClosed, "the coordinator left while its shard was loaded");
   }
-  reply.set_shard(held.handle());
-  reply.set_engine(held.report().engine);
-  reply.set_precision(std::string(runtime::to_string(held.report().precision)));
-  reply.set_precision_reason(held.report().precision_reason);
-  reply.set_memory_bytes(held.memory_bytes());
-  reply.set_was_loaded(loaded.was_loaded);
-  reply.set_shards_bytes(parts.shards.memory_bytes());
-  for (const runtime::EngineTiming& timing : held.report().timings) {
-    auto& wire = *reply.add_timings();
-    wire.set_engine(timing.engine);
-    wire.set_best_ns(timing.best.count());
-    wire.set_failure(timing.failure);
-    wire.set_relative_error(timing.relative_error);
-    wire.set_precision(std::string(runtime::to_string(timing.precision)));
-  }
+  reply = control::to_wire(report_of(loaded, parts.shards.memory_bytes()));
   log_about({{"PARETO_MODEL", shard.model}, {"PARETO_SHARD", held.handle()}}, LogLevel::kInfo,
             fmt::format("loaded {} [{}, {}) as {}: engine {} {}{}{}, {} of weights", shard.model,
                         shard.begin, shard.end, held.handle(), held.report().engine,

@@ -149,7 +149,7 @@ Expected<> FakeDaemon::put_tensors(const std::vector<cluster::NamedTensor>& tens
   return {};
 }
 
-Expected<cluster::LoadedShard> FakeDaemon::load_shard(const plan::Shard& shard,
+Expected<control::ShardReport> FakeDaemon::load_shard(const plan::Shard& shard,
                                                       const control::ShardSettings&) {
   PARETO_TRY(alive());
   const std::lock_guard lock(mutex_);
@@ -164,7 +164,7 @@ Expected<cluster::LoadedShard> FakeDaemon::load_shard(const plan::Shard& shard,
     return fail(ErrorCode::kExhausted, "{}: over the memory limit", config_.name);
   }
   ++loads_;
-  cluster::LoadedShard loaded;
+  control::ShardReport loaded;
   loaded.handle = fmt::format("shard-{}", loads_.load());
   loaded.engine = "fake";
   loaded.memory_bytes = shard.weight_bytes();

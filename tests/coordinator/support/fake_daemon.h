@@ -114,7 +114,7 @@ class FakeDaemon final : public cluster::DaemonClient {
   const cluster::DeviceInfo& info() const override { return info_; }
   Expected<std::vector<Digest>> missing_tensors(const std::vector<Digest>& digests) override;
   Expected<> put_tensors(const std::vector<cluster::NamedTensor>& tensors) override;
-  Expected<cluster::LoadedShard> load_shard(const plan::Shard& shard,
+  Expected<control::ShardReport> load_shard(const plan::Shard& shard,
                                             const control::ShardSettings& settings) override;
   Expected<std::uint64_t> unload_shard(const std::string& handle) override;
   Expected<cluster::OpenedStage> open_stage(const control::StageRequest& request) override;

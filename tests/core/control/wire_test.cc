@@ -21,6 +21,34 @@ TEST(Wire, ShardSettingsComeBack) {
   EXPECT_EQ(from_wire(greedy).error().code, ErrorCode::kInvalidArgument);
 }
 
+TEST(Wire, AShardReportComesBack) {
+  const ShardReport report{"shard-7",
+                           "prepacked",
+                           {{"plain", Nanoseconds(8'120'000), "", 0, "fp32"},
+                            {"onednn", {}, "no such operator", 0, "fp32"},
+                            {"prepacked", Nanoseconds(1'920'000), "", 0.012, "bf16"}},
+                           1 << 20,
+                           3 << 20,
+                           true,
+                           "bf16",
+                           "the device keeps fp32"};
+  EXPECT_EQ(from_wire(to_wire(report)).value(), report);
+  EXPECT_EQ(from_wire(to_wire(ShardReport())).value(), ShardReport());
+}
+
+TEST(Wire, AShardReportThatNoDeviceGivesIsCorrupt) {
+  v1::LoadShardReply wire = to_wire(ShardReport{"shard\n7", "pl\x1b[31main"});
+  EXPECT_EQ(from_wire(wire).value(), (ShardReport{"shard 7", "pl [31main"})) << "fit to print";
+  wire.add_timings()->set_best_ns(-1);
+  EXPECT_EQ(from_wire(wire).error().code, ErrorCode::kCorrupt);
+  wire.mutable_timings(0)->set_best_ns(std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(from_wire(wire).error().code, ErrorCode::kCorrupt);
+  wire.mutable_timings(0)->set_best_ns(1);
+  for (int i = 0; i < 64; ++i) wire.add_timings();
+  EXPECT_EQ(from_wire(wire).error().code, ErrorCode::kCorrupt);
+  EXPECT_THAT(from_wire(wire).error().message, HasSubstr("65 engines"));
+}
+
 TEST(Wire, AStageRequestComesBack) {
   const StageRequest request{
       0xfedc'ba98'7654'3210, 3,    "shard-1", "tcp", "grpc", "10.0.0.2:7071", 9, 1 << 20, "fp16",
