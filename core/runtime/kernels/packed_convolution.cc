@@ -4,16 +4,14 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <list>
-#include <map>
-#include <mutex>
 #include <optional>
 #include <unordered_map>
 #include <utility>
 
 #include "core/base/clock.h"
+#include "core/runtime/kernels/convolution_methods.h"
 #include "core/runtime/kernels/onednn.h"
 #include "core/runtime/kernels/winograd_convolution.h"
 #include "core/runtime/torch/register_operator.h"
@@ -47,26 +45,6 @@ void append(dnnl::post_ops& operations, const Activation& activation) {
   }
 }
 
-/// Applies the activation by ATen, for a sum that must broadcast.
-void apply(const Activation& activation, at::Tensor& tensor) {
-  switch (activation.kind) {
-    case Activation::Kind::kNone:
-      return;
-    case Activation::Kind::kRelu:
-      tensor.relu_();
-      return;
-    case Activation::Kind::kClamp:
-      tensor.clamp_(activation.low, activation.high);
-      return;
-    case Activation::Kind::kHardswish:
-      at::hardswish_(tensor);
-      return;
-    case Activation::Kind::kSilu:
-      at::silu_(tensor);
-      return;
-  }
-}
-
 /// The primitive and weights that one size of input runs with.
 struct Prepared {
   std::vector<std::int64_t> input_sizes;
@@ -81,35 +59,6 @@ struct Prepared {
   /// Convolution that replaces all of the above if it is faster.
   std::unique_ptr<WinogradConvolution> winograd;
 };
-
-enum class Method { kDirect, kWinograd };
-
-/// The faster method for sizes that were timed before in this process: hundreds of shards of one
-/// model have the same layers, and one that is loaded again is as fast as it was. Threads: any.
-class Methods {
- public:
-  using Key = std::array<std::int64_t, 9>;
-
-  std::optional<Method> find(const Key& key) const {
-    const std::lock_guard lock(mutex_);
-    const auto found = known_.find(key);
-    return found != known_.end() ? std::optional(found->second) : std::nullopt;
-  }
-  void keep(const Key& key, Method method) {
-    constexpr std::size_t kMost = 4096;
-    const std::lock_guard lock(mutex_);
-    if (known_.size() < kMost) known_.emplace(key, method);
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::map<Key, Method> known_;
-};
-
-Methods& methods() {
-  static Methods known;
-  return known;
-}
 
 }  // namespace
 
@@ -217,8 +166,9 @@ struct PackedConvolution::Impl {
     fresh.adds = adds;
     fresh.activates = activates;
     fresh.output_sizes = output_sizes(sizes);
-    const auto method = fits_winograd ? methods().find(key_of(sizes)) : Method::kDirect;
-    if (method == Method::kWinograd) {
+    const auto method =
+        fits_winograd ? convolution_methods().find(key_of(sizes)) : ConvolutionMethod::kDirect;
+    if (method == ConvolutionMethod::kWinograd) {
       fresh.winograd = make_winograd(sizes);
       fresh.winograd->keep_weights();
     } else {
@@ -259,7 +209,7 @@ struct PackedConvolution::Impl {
 
   void keep(memory& weights) { weights = spec.packed->keep(content, weights); }
 
-  Methods::Key key_of(at::IntArrayRef input) const {
+  ConvolutionMethods::Key key_of(at::IntArrayRef input) const {
     return {weight_sizes[0],
             weight_sizes[1],
             input[0],
@@ -306,7 +256,8 @@ struct PackedConvolution::Impl {
     const std::size_t direct_bytes = direct.arguments[DNNL_ARG_WEIGHTS].get_desc().get_size();
     const bool faster =
         cost(winograd_time, winograd->weight_bytes()) < cost(direct_time, direct_bytes);
-    methods().keep(key_of(direct.input_sizes), faster ? Method::kWinograd : Method::kDirect);
+    convolution_methods().keep(key_of(direct.input_sizes),
+                               faster ? ConvolutionMethod::kWinograd : ConvolutionMethod::kDirect);
     if (!faster) return;
     winograd->keep_weights();
     direct.winograd = std::move(winograd);
@@ -331,12 +282,27 @@ struct PackedConvolution::Impl {
     TORCH_CHECK(input.scalar_type() == spec.compute, "a layer in ", spec.compute, " was given ",
                 input.scalar_type());
     const auto sizes = result_sizes(input);
-    if (addend.defined() && (addend.sizes() != sizes || addend.scalar_type() != spec.compute)) {
+    if (addend.defined() && !can_add(addend, sizes, input.sizes())) {
       at::Tensor result = at::add(convolve(input, sizes, {}, false), addend);
       apply(spec.activation, result);
       return result;
     }
     return convolve(input, sizes, std::move(addend), true);
+  }
+
+  /// Returns whether oneDNN can add this to the result: it adds nothing that must broadcast.
+  bool can_add(const at::Tensor& addend, at::IntArrayRef result, at::IntArrayRef input) const {
+    return addend.sizes() == result && addend.scalar_type() == spec.compute &&
+           (spec.linear || (meets_input(0, input) && meets_input(1, input)));
+  }
+
+  /// Returns whether each window has a point within the input along a dimension. oneDNN 2.6 crashes
+  /// where one that has none is followed by a sum and an activation.
+  bool meets_input(std::size_t i, at::IntArrayRef input) const {
+    const std::int64_t padding = spec.padding[i];
+    const bool overlaps = padding <= spec.dilation[i] * (weight_sizes[2 + i] - 1);
+    // Steps from point to point that are no longer than the input cannot jump over it.
+    return padding == 0 || (overlaps && spec.dilation[i] <= input[2 + i]);
   }
 
   std::vector<std::int64_t> result_sizes(const at::Tensor& input) const {

@@ -10,24 +10,17 @@
 #include <optional>
 #include <vector>
 
+#include "core/runtime/kernels/activation.h"
 #include "core/runtime/kernels/packed_weights.h"
 
 namespace pareto::runtime {
-
-/// The function that is applied to every element of the result.
-struct Activation {
-  enum class Kind { kNone, kRelu, kClamp, kHardswish, kSilu };
-  Kind kind = Kind::kNone;
-  float low = 0;   ///< kClamp
-  float high = 0;  ///< kClamp
-};
 
 /// A linear layer is the convolution of a picture one pixel high with a kernel of one pixel: the
 /// same bytes in the same order.
 struct ConvolutionSpec {
   bool linear = false;  ///< inputs are [..., in]; no stride, padding, dilation or groups
   at::Tensor weight;    ///< [out, in / groups, height, width], float32
-  at::Tensor bias;      ///< [out] float32, or undefined
+  at::Tensor bias;      ///< [out], or undefined
   std::vector<std::int64_t> stride;
   std::vector<std::int64_t> padding;
   std::vector<std::int64_t> dilation;

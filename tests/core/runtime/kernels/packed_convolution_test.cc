@@ -104,6 +104,22 @@ TEST(PackedConvolution, IsLibTorchsWhateverItsShape) {
   }
 }
 
+TEST(PackedConvolution, AddsBeforeItActivates) {
+  Random random(2);
+  for (int i = 0; i < 100; ++i) {
+    const Problem problem = random_convolution(random);
+    PackedConvolution layer(problem.spec);
+    const at::Tensor addend = at::randn(problem.expected.sizes()).contiguous(kChannelsLast);
+    const at::Tensor kept = addend.clone();
+    const at::Tensor result = layer.run(problem.input, addend);
+    EXPECT_LT(relative_error(result, activated(problem.expected + kept, problem.spec.activation)),
+              2e-5)
+        << i << ": " << text(problem);
+    // We still hold it: it may not have been written to.
+    EXPECT_TRUE(addend.equal(kept)) << i;
+  }
+}
+
 TEST(PackedConvolution, TakesInputsThatLieInAnyOrder) {
   Random random(3);
   for (int i = 0; i < 60; ++i) {
