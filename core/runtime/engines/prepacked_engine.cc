@@ -34,8 +34,11 @@ bool is_kind(const Node* node, const char* name) {
   return kind == name;
 }
 
-bool can_be_packed(const at::Tensor& weight) {
-  return weight.scalar_type() == at::kFloat && weight.numel() > 0;
+/// Returns whether a layer's weights can be packed. A bias that must broadcast, or that LibTorch
+/// refuses, is left to LibTorch.
+bool can_be_packed(const at::Tensor& weight, const c10::optional<at::Tensor>& bias) {
+  const bool one_each = !bias || (bias->dim() == 1 && bias->size(0) == weight.size(0));
+  return weight.scalar_type() == at::kFloat && weight.numel() > 0 && one_each;
 }
 
 /// aten::conv2d(input, weight, bias, stride, padding, dilation, groups) or
@@ -52,7 +55,7 @@ std::optional<ConvolutionSpec> as_convolution(const Node* node) {
                      constant(node->input(4), spec.padding) &&
                      constant(node->input(5), spec.dilation) &&
                      constant(node->input(general ? 8 : 6), spec.groups);
-  if (!known || spec.weight.dim() != 4 || !can_be_packed(spec.weight)) return std::nullopt;
+  if (!known || spec.weight.dim() != 4 || !can_be_packed(spec.weight, bias)) return std::nullopt;
   bool transposed = false;
   if (general && (!constant(node->input(6), transposed) || transposed)) return std::nullopt;
   for (auto* pair : {&spec.stride, &spec.padding, &spec.dilation}) {
@@ -71,7 +74,7 @@ std::optional<ConvolutionSpec> as_linear(const Node* node) {
   if (!constant(node->input(1), spec.weight) || !constant(node->input(2), bias)) {
     return std::nullopt;
   }
-  if (spec.weight.dim() != 2 || !can_be_packed(spec.weight)) return std::nullopt;
+  if (spec.weight.dim() != 2 || !can_be_packed(spec.weight, bias)) return std::nullopt;
   spec.linear = true;
   spec.weight = spec.weight.contiguous().view({spec.weight.size(0), spec.weight.size(1), 1, 1});
   spec.stride = spec.dilation = {1, 1};

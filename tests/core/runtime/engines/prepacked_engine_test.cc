@@ -94,6 +94,42 @@ TEST(PrepackedEngine, KeepsWeightsOfItsOwn) {
   EXPECT_EQ(build_plain_engine(one.loaded)->packed_bytes(), 0U);
 }
 
+TEST(PrepackedEngine, LeavesWeightsThatAreComputedToLibTorch) {
+  const LoadedModule loaded = written_module(R"(
+def run(self, x, w):
+    y = torch.conv2d(torch.conv2d(x, self.a), w * 2)
+    z = torch.conv2d(y, self.a + w)
+    return (torch.linear(z.mean([2, 3]), w.flatten(1)),)
+)",
+                                             {{"a", at::randn({3, 3, 1, 1})}});
+  const Values inputs{at::randn({2, 3, 4, 4}), at::randn({3, 3, 1, 1})};
+  const Values expected = build_plain_engine(loaded)->run(Values(inputs), nullptr);
+  const Values results = build_prepacked_engine(loaded)->run(Values(inputs), nullptr);
+  EXPECT_TRUE(at::allclose(results[0].toTensor(), expected[0].toTensor(), 1e-4, 1e-5));
+}
+
+TEST(PrepackedEngine, LeavesBiasesOfAnotherSizeToLibTorch) {
+  // One that every output of a linear layer shares.
+  const LoadedModule shared = written_module(R"(
+def run(self, x):
+    return (torch.linear(torch.linear(x, self.a), self.a, self.b),)
+)",
+                                             {{"a", at::randn({5, 5})}, {"b", at::randn({1})}});
+  const Values inputs{at::randn({3, 5})};
+  const Values expected = build_plain_engine(shared)->run(Values(inputs), nullptr);
+  const Values results = build_prepacked_engine(shared)->run(Values(inputs), nullptr);
+  EXPECT_TRUE(at::allclose(results[0].toTensor(), expected[0].toTensor(), 1e-4, 1e-5));
+  // One that is too short for a convolution, after another of the same sizes was timed.
+  const LoadedModule wrong =
+      written_module(R"(
+def run(self, x):
+    y = torch.conv2d(x, self.a, None, [1, 1], [1, 1])
+    return (torch.conv2d(y, self.a, self.b, [1, 1], [1, 1]),)
+)",
+                     {{"a", at::randn({32, 32, 3, 3})}, {"b", at::randn({1})}});
+  EXPECT_ANY_THROW(build_prepacked_engine(wrong)->run({at::randn({1, 32, 9, 9})}, nullptr));
+}
+
 TEST(PrepackedEngine, ASumThatIsReadTwiceIsNotWrittenOver) {
   const LoadedModule loaded = written_module(R"(
 def run(self, x):

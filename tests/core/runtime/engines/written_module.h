@@ -113,12 +113,15 @@ def run(self, x):
 }
 
 inline Case other_types() {
-  return {"other_types", written_module(R"(
+  return {"other_types",
+          written_module(R"(
 def run(self, x, d: Dict[str, Tensor]):
-    y = x.to(torch.float64) * 2
+    y = x.to(7) * 2  # float64
     n = (x > 0).sum()
-    return (y, n, d["a"] + x, x.to(torch.int64) % 3)
-)"),
+    z = torch.linear(x, self.w)
+    return (y, n, d["a"] + z, x.to(4) % 3)  # int64
+)",
+                         {{"w", at::randn({4, 4})}}),
           [] {
             c10::impl::GenericDict dict(c10::StringType::get(), c10::TensorType::get());
             dict.insert("a", at::ones({4}));
