@@ -155,10 +155,8 @@ struct ToIValue {
   const c10::TypePtr& type;
 
   c10::IValue operator()(None) const {
-    const auto kind = type->kind();
-    TORCH_CHECK(kind != c10::TypeKind::TensorType && kind != c10::TypeKind::ListType,
-                "None stands where ", type->repr_str(), " is expected");
-    return {};
+    if (type->kind() == c10::TypeKind::OptionalType) return {};
+    return checked({}, type, c10::TypeKind::NoneType);
   }
   c10::IValue operator()(Uninitialized) const { return c10::IValue::uninitialized(); }
   c10::IValue operator()(bool v) const { return checked(v, type, c10::TypeKind::BoolType); }

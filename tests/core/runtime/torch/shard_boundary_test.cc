@@ -43,6 +43,46 @@ TEST(ShardBoundary, ArgumentsShareTheBytesOfTheirValues) {
   EXPECT_EQ(arguments->at(1).toInt(), 5);
 }
 
+TEST(ShardBoundary, WhatIsWrittenIsACopy) {
+  const at::Tensor x = at::randn({2, 3});
+  const ShardBoundary writes = boundary(
+      "\ndef run(self, x, y):\n    x.add_(1)\n    return (x + y,)\n", {value_of(x), value_of(x)});
+  const auto arguments = writes.to_arguments({value_of(x), value_of(x)});
+  ASSERT_TRUE(arguments);
+  EXPECT_NE(arguments->at(0).toTensor().data_ptr(), x.data_ptr());
+  // The graph may write to one that is given twice: the other must not change with it.
+  EXPECT_NE(arguments->at(1).toTensor().data_ptr(), arguments->at(0).toTensor().data_ptr());
+  // What lies in a container may be what is written.
+  const ShardBoundary list =
+      boundary("\ndef run(self, x: List[Tensor]):\n    x[0].add_(1)\n    return (x[0],)\n",
+               {Value(List{{value_of(x)}})});
+  const auto in_list = list.to_arguments({Value(List{{value_of(x)}})});
+  ASSERT_TRUE(in_list) << in_list.error().message;
+  EXPECT_NE(in_list->at(0).toTensorVector()[0].data_ptr(), x.data_ptr());
+}
+
+TEST(ShardBoundary, OtherValuesThanTheShardTakesAreNamed) {
+  const Value x = value_of(at::randn({2, 3}));
+  const Value n(std::int64_t{1});
+  const ShardBoundary sum = boundary(kSum, {x, n});
+  const auto problem = [&](const std::vector<Value>& values) {
+    const auto arguments = sum.to_arguments(values);
+    EXPECT_FALSE(arguments);
+    if (arguments) return std::string();
+    EXPECT_EQ(arguments.error().code, ErrorCode::kInvalidArgument);
+    return arguments.error().message;
+  };
+  EXPECT_EQ(problem({x}), "1 values given, the shard takes 2");
+  EXPECT_EQ(problem({x, n, n}), "3 values given, the shard takes 2");
+  EXPECT_THAT(problem({value_of(at::randn({2, 3}).to(at::kDouble)), n}), HasSubstr("input in is "));
+  EXPECT_THAT(problem({value_of(at::randn({6})), n}), HasSubstr("the shard takes"));
+  EXPECT_THAT(problem({n, n}), HasSubstr("input in: "));
+  EXPECT_THAT(problem({x, Value(1.5)}), HasSubstr("input in: "));
+  EXPECT_THAT(problem({x, Value(None{})}), HasSubstr("input in: "));
+  // Other sizes are the graph's affair.
+  EXPECT_TRUE(sum.to_arguments({value_of(at::randn({7, 1})), n}));
+}
+
 TEST(ShardBoundary, ExamplesAreThoseOfTheirSeed) {
   const ShardBoundary sum = boundary(kSum, {value_of(at::randn({2, 3})), Value(std::int64_t{4})});
   const auto one = sum.example_values(1, 7);
@@ -125,6 +165,18 @@ TEST(TensorBounds, OfListsAndOfConstantsAreLookedAt) {
   const auto constant = check_tensor_bounds(coded);
   ASSERT_FALSE(constant);
   EXPECT_THAT(constant.error().message, HasSubstr("a constant of its code"));
+}
+
+TEST(TensorBounds, OfPartsInPartsAreLookedAt) {
+  at::Tensor forged = at::ones({4});
+  forged.unsafeGetTensorImpl()->set_storage_offset(1);
+  torch::jit::Module inner("__torch__.Inner");
+  inner.register_buffer("w", forged);
+  torch::jit::Module outer("__torch__.Outer");
+  outer.register_module("part", inner);
+  const auto checked = check_tensor_bounds(outer);
+  ASSERT_FALSE(checked);
+  EXPECT_THAT(checked.error().message, HasSubstr("part.w"));
 }
 
 }  // namespace
