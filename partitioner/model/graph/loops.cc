@@ -65,8 +65,8 @@ std::optional<std::int64_t> constant_steps(const Node* node) {
 }
 
 void unroll_loops(std::shared_ptr<torch::jit::Graph>& graph) {
-  // LibTorch unrolls every loop with a constant number of steps: during its pass the long ones have
-  // none.
+  // LibTorch unrolls every loop with a constant number of steps, and eight steps at a time if they
+  // are 64 or more. During its pass the long ones have no such number.
   std::vector<std::pair<Value*, c10::IValue>> hidden;
   for (Node* loop : LongLoops().find(graph->block())) {
     Value* unknown = graph->addInput()->setType(c10::IntType::get());

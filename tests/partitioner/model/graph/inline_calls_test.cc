@@ -35,6 +35,34 @@ torch::jit::Module nested() {
   return outer;
 }
 
+TEST(InlineCalls, LeaveNoCalls) {
+  // Its graph does not keep the methods that it calls.
+  const torch::jit::Module module = nested();
+  const auto graph = graph_of(module);
+  inline_calls(*graph);
+  EXPECT_EQ(count(graph, "prim::CallMethod"), 0U);
+  EXPECT_EQ(count(graph, "prim::CallFunction"), 0U);
+  EXPECT_EQ(count(graph, "aten::matmul"), 4U);
+}
+
+TEST(InlineCalls, OperatorsHaveThePathOfTheirModule) {
+  const torch::jit::Module module = nested();
+  const auto graph = graph_of(module);
+  inline_calls(*graph);
+  std::vector<std::string> paths;
+  for (torch::jit::Node* node :
+       nodes_of_kind(graph->block(), c10::Symbol::fromQualString("aten::relu"))) {
+    paths.push_back(scope_path(node));
+  }
+  EXPECT_THAT(paths, ElementsAre("left.deep", "left.deep", "right.deep", "right.deep"));
+  paths.clear();
+  for (torch::jit::Node* node :
+       nodes_of_kind(graph->block(), c10::Symbol::fromQualString("aten::mul"))) {
+    paths.push_back(scope_path(node));
+  }
+  EXPECT_THAT(paths, ElementsAre("left", "right"));
+}
+
 TEST(InlineCalls, ComputeTheSame) { expect_same_when_flat(nested(), "3"); }
 
 TEST(InlineCalls, InBranchesAndLoopsAreInlinedToo) {

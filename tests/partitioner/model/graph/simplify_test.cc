@@ -27,6 +27,15 @@ std::size_t operators_after(const std::string& body) {
   return operators_of(*graph).size();
 }
 
+TEST(Simplify, FoldsWhatIsConstant) {
+  EXPECT_EQ(operators_after("    n = 3 * 4 + 1\n    return x + n\n"), 1U);
+  EXPECT_EQ(operators_after("    if 3 > 2:\n        x = x + 1\n    else:\n        x = x - 1\n"
+                            "    return x\n"),
+            1U);
+  EXPECT_EQ(operators_after("    for i in range(3):\n        x = x + i\n    return x\n"), 2U)
+      << "adding 0 is nothing";
+}
+
 TEST(Simplify, RemovesWhatNobodyReads) {
   EXPECT_EQ(operators_after("    y = x * 2\n    z = y + 1\n    return x + 1\n"), 1U);
 }
@@ -46,6 +55,26 @@ TEST(Simplify, LeavesListsThatChangeAsTheyAre) {
         "    l = [x, x + 1]\n    y = l[0] if bool(x.sum() > 0) else l[1]\n    return y\n"}) {
     operators_after(body);  // checks what is computed
   }
+}
+
+TEST(PythonNumbers, DoNotDecideTheTypeOfAResult) {
+  const auto module = scripted("Numbers", "\ndef forward(self, x):\n    return x + 1\n");
+  const auto graph = graph_of(module);
+  // As a tracer writes it: the number as a tensor of no dimensions.
+  torch::jit::Node* const add =
+      nodes_of_kind(graph->block(), c10::Symbol::fromQualString("aten::add")).at(0);
+  {
+    const torch::jit::WithInsertPoint here(add);
+    add->replaceInput(1, graph->insertConstant(at::scalar_tensor(2.5, at::kDouble)));
+  }
+  use_numbers(*graph);
+  torch::jit::Node* const fresh =
+      nodes_of_kind(graph->block(), c10::Symbol::fromQualString("aten::add")).at(0);
+  const auto number = torch::jit::toIValue(fresh->input(1));
+  ASSERT_TRUE(number);
+  EXPECT_EQ(number->toDouble(), 2.5);
+  const at::Tensor half = at::ones({2}, at::kBFloat16);
+  EXPECT_EQ(interpreted(graph, module, {half}).toTensor().scalar_type(), at::kBFloat16);
 }
 
 TEST(PythonNumbers, AreNoTensorsOfOneElement) {

@@ -86,6 +86,15 @@ TEST(Pickle, ContainersHoldWhatWasPutIntoThem) {
   EXPECT_EQ(read("}K\1]s.")->depth, 2);
 }
 
+TEST(Pickle, WhatIsRememberedIsTheSameAgain) {
+  const PickleRef list = read(std::string_view("]q\0K\1a]h\0a.", 11));
+  const auto& items = as<PickleSequence>(list).items;
+  ASSERT_EQ(items.size(), 1U);
+  EXPECT_EQ(as<PickleSequence>(items[0]).items.size(), 1U);
+  EXPECT_THAT(problem("h\x07."), HasSubstr("never remembered"));
+  EXPECT_THAT(problem("q\x07."), HasSubstr("empty stack"));
+}
+
 TEST(Pickle, AStateDictsTensorsAreViews) {
   const std::string bytes =
       test::pickled({{"w", "0", 6, 1, {2, 2}, {3, 1}}, {"b", "1", 9, 0, {}, {}, "LongStorage"}});
