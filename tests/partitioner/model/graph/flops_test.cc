@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <random>
 
 #include "tests/partitioner/model/graph/flattened.h"
@@ -128,6 +129,60 @@ TEST(Flops, OfEinsumAreItsCombinations) {
   EXPECT_EQ(flops_in("torch.einsum(\"...ij,...jk->...ik\", [t0, t1])", {a, b}, "einsum"),
             2.0 * 2 * 3 * 4 * 5);
   EXPECT_EQ(flops_in("torch.einsum(\"bij->b\", [t0])", {a}, "einsum"), 2.0 * 2 * 3 * 4);
+}
+
+TEST(Flops, OfRecurrentLayersAndSumsOfProducts) {
+  torch::manual_seed(1);
+  torch::jit::Module module("__torch__.Recurrent");
+  for (const auto& [name, sizes] : std::vector<std::pair<std::string, std::vector<std::int64_t>>>{
+           {"w_ih", {20, 3}}, {"w_hh", {20, 5}}, {"b_ih", {20}}, {"b_hh", {20}}}) {
+    module.register_parameter(name, torch::randn(sizes), false);
+  }
+  module.define(R"(
+def forward(self, x):
+    h = torch.zeros([1, x.size(0), 5])
+    y, a, b = torch.lstm(x, [h, h], [self.w_ih, self.w_hh, self.b_ih, self.b_hh], True, 1, 0.0, False, False, True)
+    return torch.einsum("bth,bsh->bts", [y, y])
+)");
+  const auto model = test::open(module, "7x3");
+  ASSERT_TRUE(model) << model.error().message;
+  std::map<std::string, double> flops;
+  for (const Operator& op : model->graph().operators) flops[op.kind] = op.flops_per_sample;
+  EXPECT_DOUBLE_EQ(flops["aten::lstm"], 2 * 7 * (20 * 3 + 20 * 5));
+  EXPECT_DOUBLE_EQ(flops["aten::einsum"], 2 * 7 * 7 * 5);
+}
+
+TEST(Flops, OfCellsFusedLayersAndDimensionsNotSpeltOut) {
+  torch::manual_seed(1);
+  torch::jit::Module module("__torch__.Cells");
+  for (const auto& [name, sizes] :
+       std::vector<std::pair<std::string, std::vector<std::int64_t>>>{{"qkv", {24, 8}},
+                                                                      {"qkv_bias", {24}},
+                                                                      {"projection", {8, 8}},
+                                                                      {"eight", {8}},
+                                                                      {"up", {16, 8}},
+                                                                      {"up_bias", {16}},
+                                                                      {"down", {8, 16}},
+                                                                      {"w_ih", {20, 8}},
+                                                                      {"w_hh", {20, 5}}}) {
+    module.register_parameter(name, torch::randn(sizes), false);
+  }
+  module.define(R"(
+def forward(self, x):
+    y = torch._transformer_encoder_layer_fwd(x, 8, 2, self.qkv, self.qkv_bias, self.projection, self.eight, False, False, 1e-5, self.eight, self.eight, self.eight, self.eight, self.up, self.up_bias, self.down, self.eight)
+    h = torch.zeros([x.size(0), 5])
+    a, b = torch.lstm_cell(y[:, 0], [h, h], self.w_ih, self.w_hh)
+    return torch.einsum("...th,...sh->...ts", [y, y]), a, b
+)");
+  const auto model = test::open(module, "7x8");
+  ASSERT_TRUE(model) << model.error().message;
+  std::map<std::string, double> flops;
+  for (const Operator& op : model->graph().operators) flops[op.kind] = op.flops_per_sample;
+  const double attention = 2 * 7 * 8 * (4 * 8 + 2 * 7) + 5 * 7 * 7;
+  EXPECT_DOUBLE_EQ(flops["aten::_transformer_encoder_layer_fwd"],
+                   attention + 2 * 8 * 7 * 8 + 2 * 7 * (2 * 8 * 16));
+  EXPECT_DOUBLE_EQ(flops["aten::lstm_cell"], 2 * (20 * 8 + 20 * 5));
+  EXPECT_DOUBLE_EQ(flops["aten::einsum"], 2 * 7 * 7 * 8);
 }
 
 }  // namespace

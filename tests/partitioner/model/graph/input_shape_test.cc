@@ -38,6 +38,25 @@ std::vector<Element> elements(const Value& value) {
   return all;
 }
 
+TEST(ParseInputShapes, SizesAndTypes) {
+  const auto shapes = parse_input_shapes("3x224x224; 128:int64;scalar:bool");
+  ASSERT_TRUE(shapes) << shapes.error().message;
+  ASSERT_EQ(shapes->size(), 3U);
+  EXPECT_EQ((*shapes)[0].per_sample, (Shape{3, 224, 224}));
+  EXPECT_EQ((*shapes)[1].dtype, DType::kInt64);
+  EXPECT_TRUE((*shapes)[2].per_sample.empty());
+  EXPECT_EQ((*shapes)[2].dtype, DType::kBool);
+}
+
+TEST(ParseInputShapes, BadOnesNameThePart) {
+  for (const char* text : {"", "3x-1", "axb", "0x3", "3x224:float99", ":int64"}) {
+    const auto shapes = parse_input_shapes(text);
+    EXPECT_FALSE(shapes) << text;
+  }
+  EXPECT_THAT(parse_input_shapes("3x224:float99").error().message, HasSubstr("float99"));
+  EXPECT_THAT(parse_input_shapes("3xfoo").error().message, HasSubstr("foo"));
+}
+
 TEST(InputShape, TheBatchStandsInFrontUnlessItIsNamed) {
   EXPECT_EQ(input_spec(parsed("3x8:uint8")).describe(), "uint8[Bx3x8]");
   EXPECT_EQ(input_spec(parsed("scalar:int64")).describe(), "int64[B]");

@@ -1,0 +1,188 @@
+#include "partitioner/model/graph/example_runs.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "core/runtime/torch/convert.h"
+#include "partitioner/model/graph/flat_graph.h"
+#include "partitioner/model/graph/flops.h"
+#include "partitioner/model/graph/layout.h"
+#include "partitioner/model/graph/run_errors.h"
+
+namespace pareto::model {
+namespace {
+
+using torch::jit::Node;
+
+/// Returns the same tree with tensors that have a shape and no bytes.
+Value without_bytes(const Value& value) {
+  if (const auto* tensor = value.get_if<Tensor>()) {
+    auto empty = Tensor::borrow(tensor->dtype(), tensor->shape(), nullptr, nullptr);
+    return empty ? Value(*std::move(empty)) : value;
+  }
+  const auto all = [](const std::vector<Value>& items) {
+    std::vector<Value> result;
+    for (const Value& item : items) result.push_back(without_bytes(item));
+    return result;
+  };
+  if (const auto* list = value.get_if<List>()) return List{all(list->items)};
+  if (const auto* tuple = value.get_if<Tuple>()) return Tuple{all(tuple->items)};
+  if (const auto* dict = value.get_if<Dict>()) {
+    Dict result;
+    for (const auto& [key, item] : dict->items) {
+      result.items.emplace_back(key, without_bytes(item));
+    }
+    return result;
+  }
+  return value;
+}
+
+/// Returns whether a list or dict may be added to after it was made.
+bool may_be_filled(const torch::jit::Value* value) {
+  if (!is_container(value)) return false;
+  return std::ranges::any_of(value->uses(), [&](const torch::jit::Use& use) {
+    const auto* schema = use.user->maybeSchema();
+    return (schema != nullptr && schema->is_mutable()) ||
+           use.user->owningBlock() != value->node()->owningBlock() || !use.user->blocks().empty();
+  });
+}
+
+/// Returns the smallest and the largest element of a tensor of integers or bools; none of other
+/// values.
+std::optional<IntegerRange> range_of(const c10::IValue& value) {
+  if (!value.isTensor() || !value.toTensor().defined() || value.toTensor().numel() == 0) return {};
+  const at::Tensor tensor = value.toTensor();
+  if (tensor.is_quantized() || tensor.layout() != at::kStrided) return {};
+  if (!c10::isIntegralType(tensor.scalar_type(), /*includeBool=*/true)) return {};
+  const at::Tensor whole = tensor.to(at::kLong);
+  return IntegerRange{whole.min().item<std::int64_t>(), whole.max().item<std::int64_t>()};
+}
+
+/// Returns the first elements of a tensor of integers or bools, row by row; none of other values.
+std::vector<std::int64_t> sample_of(const c10::IValue& value) {
+  if (!range_of(value)) return {};
+  const at::Tensor all = value.toTensor().flatten();
+  const auto count = std::min(all.numel(), static_cast<std::int64_t>(kMostSampled));
+  const at::Tensor first = all.narrow(0, 0, count).to(at::kLong).contiguous();
+  return {first.data_ptr<std::int64_t>(), first.data_ptr<std::int64_t>() + count};
+}
+
+/// Returns the values of the graph, as Graph::values counts them.
+std::unordered_map<const torch::jit::Value*, std::size_t> indices_of(const Flat& flat,
+                                                                     const Graph& graph) {
+  std::unordered_map<const torch::jit::Value*, std::size_t> indices;
+  for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
+    indices[flat.graph->inputs()[i]] = static_cast<std::size_t>(graph.inputs[i]);
+  }
+  const auto operators = operators_of(*flat.graph);
+  for (std::size_t position = 0; position < operators.size(); ++position) {
+    const auto outputs = operators[position]->outputs();
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      indices[outputs[i]] = static_cast<std::size_t>(graph.operators[position].outputs[i]);
+    }
+  }
+  return indices;
+}
+
+/// Notes of a value that an operator has just read whether it is now another view of its memory
+/// than when it was made, and is needed further on: unsqueeze_, t_, resize_.
+void note_change(const Graph& graph, std::size_t position, std::size_t index,
+                 const c10::IValue& value, ExampleRun& run) {
+  const Expected<Value>& seen = run.seen[index];
+  const auto* before = seen ? seen->get_if<Tensor>() : nullptr;
+  if (before == nullptr || !value.isTensor() || !value.toTensor().defined()) return;
+  const bool same =
+      before->shape() == value.toTensor().sizes().vec() && run.layouts[index] == layout_of(value);
+  const GraphValue& entry = graph.values[index];
+  const bool needed = entry.is_output || entry.users.back() > static_cast<std::int64_t>(position);
+  if (same || !needed || !run.reasons[index].empty()) return;
+  run.reasons[index] = fmt::format("{} (op {}) changes its shape in place",
+                                   graph.operators[position].kind, position);
+}
+
+}  // namespace
+
+std::vector<Attempt> attempts(const std::vector<InputShape>& shapes,
+                              std::vector<std::int64_t> named) {
+  if (!has_batch(shapes)) return {{1}};
+  std::vector<Attempt> all{{2, 3}, {1, 2}};
+  if (const auto batch = batch_of_data(shapes)) named.push_back(*batch);
+  for (const std::int64_t batch : named) {
+    // It may take multiples.
+    all.push_back({batch, 2 * batch});
+    all.push_back({batch});
+  }
+  // Files do not say at which batch they were exported. These are the usual ones.
+  for (const std::int64_t batch : {1, 4, 8, 16, 32}) all.push_back({batch});
+  return all;
+}
+
+Expected<std::vector<c10::IValue>> arguments_at(const Flat& flat,
+                                                const std::vector<InputShape>& shapes,
+                                                std::int64_t batch, std::uint64_t seed) {
+  std::vector<c10::IValue> arguments;
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    PARETO_ASSIGN(const Value example, example_of(shapes[i], batch, seed + i));
+    const auto value = runtime::to_ivalue(example, flat.graph->inputs()[i]->type());
+    // A model may write to its input.
+    arguments.emplace_back(value.toTensor().clone());
+  }
+  for (const FlatWeight& weight : flat.weights) arguments.emplace_back(weight.to_run());
+  return arguments;
+}
+
+void ExampleRun::see(std::size_t index, const c10::IValue& value) {
+  if (knows_ranges) ranges[index] = range_of(value);
+  if (is_of_data) samples[index] = sample_of(value);
+  seen[index] = runtime::from_ivalue(value).map(without_bytes);
+  layouts[index] = layout_of(value);
+  if (holds_views(value)) reasons[index] = "it holds views, whose strides would not cross";
+}
+
+Expected<ExampleRun> run_at(GraphRunner& runner, const Flat& flat, const Graph& graph,
+                            const std::vector<InputShape>& shapes, std::int64_t batch,
+                            std::uint64_t seed) {
+  ExampleRun run;
+  run.batch = batch;
+  run.seen.assign(graph.values.size(), Value());
+  run.layouts.resize(graph.values.size());
+  run.reasons.resize(graph.values.size());
+  run.flops.assign(graph.operators.size(), 0);
+  run.ranges.resize(graph.values.size());
+  run.samples.resize(graph.values.size());
+  run.is_of_data =
+      std::ranges::all_of(shapes, [](const InputShape& shape) { return shape.data.has_value(); });
+  run.knows_ranges =
+      std::ranges::any_of(shapes, [](const InputShape& shape) { return shape.range.has_value(); });
+  const auto indices = indices_of(flat, graph);
+  try {
+    const torch::NoGradGuard no_grad;
+    PARETO_ASSIGN(auto arguments, arguments_at(flat, shapes, batch, seed));
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+      run.see(static_cast<std::size_t>(graph.inputs[i]), arguments[i]);
+    }
+    std::vector<std::pair<std::size_t, c10::IValue>> filled;
+    runner.run(std::move(arguments), [&](std::size_t position, Node* node, auto in, auto out) {
+      run.flops[position] += flops_of(node, in, out);
+      for (std::size_t i = 0; i < in.size(); ++i) {
+        const auto read = indices.find(node->input(i));
+        if (read != indices.end()) note_change(graph, position, read->second, in[i], run);
+      }
+      if (node->owningBlock() != flat.graph->block()) return;
+      for (std::size_t i = 0; i < out.size(); ++i) {
+        const std::size_t index = indices.at(node->output(i));
+        run.see(index, out[i]);
+        if (may_be_filled(node->output(i))) filled.emplace_back(index, out[i]);
+      }
+    });
+    // Where they may cross, these hold what they hold in the end.
+    for (const auto& [index, container] : filled) run.see(index, container);
+  } catch (const std::exception& error) {
+    return fail(ErrorCode::kInvalidArgument, "it does not run at batch {} on {}: {}", batch,
+                describe_examples(shapes, input_names(flat), batch), why_not_run(error, shapes));
+  }
+  return run;
+}
+
+}  // namespace pareto::model
