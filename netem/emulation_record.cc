@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "core/base/file.h"
+#include "core/base/json_integer.h"
 #include "core/base/json_reason.h"
 #include "core/base/json_text.h"
 
@@ -20,7 +21,7 @@ namespace pareto::netem {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 constexpr int kFormat = 1;
 constexpr std::uint64_t kMaxRecordBytes = 64 << 10;
@@ -61,9 +62,10 @@ Error unusable(int error, const fs::path& path) {
 }  // namespace
 
 std::string to_json(const EmulationRecord& record) {
-  Json json{{"format", kFormat},         {"interface", record.interface}, {"index", record.index},
-            {"name", record.name},       {"boot", record.boot},           {"pid", record.pid},
-            {"started", record.started}, {"kept", record.kept},           {"ifb", record.ifb}};
+  nlohmann::ordered_json json{
+      {"format", kFormat},         {"interface", record.interface}, {"index", record.index},
+      {"name", record.name},       {"boot", record.boot},           {"pid", record.pid},
+      {"started", record.started}, {"kept", record.kept},           {"ifb", record.ifb}};
   if (record.most_segments) json["most_segments"] = *record.most_segments;
   if (record.joins_incoming) json["joins_incoming"] = *record.joins_incoming;
   return dump(json, 2) + "\n";
@@ -72,20 +74,21 @@ std::string to_json(const EmulationRecord& record) {
 Expected<EmulationRecord> parse_emulation_record(const std::string& text) {
   try {
     const Json json = Json::parse(text);
-    if (json.at("format").get<int>() != kFormat) {
+    if (json_integer_at<int>(json, "format") != kFormat) {
       return fail(ErrorCode::kCorrupt, "a record of another format");
     }
     EmulationRecord record;
     json.at("interface").get_to(record.interface);
-    json.at("index").get_to(record.index);
+    record.index = json_integer_at<decltype(record.index)>(json, "index");
     json.at("name").get_to(record.name);
     json.at("boot").get_to(record.boot);
-    json.at("pid").get_to(record.pid);
-    json.at("started").get_to(record.started);
+    record.pid = json_integer_at<decltype(record.pid)>(json, "pid");
+    record.started = json_integer_at<decltype(record.started)>(json, "started");
     json.at("kept").get_to(record.kept);
     json.at("ifb").get_to(record.ifb);
-    if (json.contains("most_segments"))
-      record.most_segments = json["most_segments"].get<std::uint32_t>();
+    if (json.contains("most_segments")) {
+      record.most_segments = json_integer_at<std::uint32_t>(json, "most_segments");
+    }
     if (json.contains("joins_incoming")) record.joins_incoming = json["joins_incoming"].get<bool>();
     // Devices of other names are not ours to end.
     if (!record.ifb.empty() && !record.ifb.starts_with(kIfbPrefix)) {

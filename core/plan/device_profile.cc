@@ -134,9 +134,9 @@ std::string to_json(const DeviceProfile& profile) {
 Expected<DeviceProfile> device_profile_from_json(const std::string& text) {
   try {
     const auto json = nlohmann::json::parse(text);
-    if (json_integer<int>(json.at("format")) != kProfileFormat) {
+    if (json_integer_at<int>(json, "format") != kProfileFormat) {
       return fail(ErrorCode::kInvalidArgument, "profile: format {}, not {}",
-                  json_integer<int>(json.at("format")), kProfileFormat);
+                  json_integer_at<int>(json, "format"), kProfileFormat);
     }
     DeviceProfile profile;
     profile.device = json.at("device").get<std::string>();
@@ -146,22 +146,22 @@ Expected<DeviceProfile> device_profile_from_json(const std::string& text) {
     profile.model_digest = json.at("digest").get<std::string>();
     profile.engine = json.at("engine").get<std::string>();
     profile.precision = json.at("precision").get<std::string>();
-    profile.threads = json_integer<int>(json.at("threads"));
-    profile.batch = json_integer<std::int64_t>(json.at("batch"));
-    profile.memory_limit_bytes = json_integer<std::uint64_t>(json.at("memory_limit_bytes"));
-    profile.machine_shared_by = json_integer<int>(json, "machine_shared_by", 1);
+    profile.threads = json_integer_at<int>(json, "threads");
+    profile.batch = json_integer_at<std::int64_t>(json, "batch");
+    profile.memory_limit_bytes = json_integer_at<std::uint64_t>(json, "memory_limit_bytes");
+    profile.machine_shared_by = json_integer_at<int>(json, "machine_shared_by", 1);
     profile.measured = json.at("measured").get<std::string>();
-    profile.overhead = Nanoseconds(json_integer<std::int64_t>(json.at("overhead_ns")));
+    profile.overhead = Nanoseconds(json_integer_at<std::int64_t>(json, "overhead_ns"));
     for (const auto& time : json.at("operators_ns")) {
-      profile.operators.emplace_back(json_integer<std::int64_t>(time));
+      profile.operators.emplace_back(json_integer<std::int64_t>(time, "each of \"operators_ns\""));
     }
     for (const auto& shard : json.at("shards")) {
-      profile.shards.push_back({json_integer<std::int64_t>(shard.at("begin")),
-                                json_integer<std::int64_t>(shard.at("end")),
-                                Nanoseconds(json_integer<std::int64_t>(shard.at("alone_ns"))),
-                                Nanoseconds(json_integer<std::int64_t>(shard.at("busy_ns"))),
-                                json_integer<std::uint64_t>(shard.at("memory_bytes")),
-                                json_integer<std::uint64_t>(shard, "output_bytes", 0)});
+      profile.shards.push_back({json_integer_at<std::int64_t>(shard, "begin"),
+                                json_integer_at<std::int64_t>(shard, "end"),
+                                Nanoseconds(json_integer_at<std::int64_t>(shard, "alone_ns")),
+                                Nanoseconds(json_integer_at<std::int64_t>(shard, "busy_ns")),
+                                json_integer_at<std::uint64_t>(shard, "memory_bytes"),
+                                json_integer_at<std::uint64_t>(shard, "output_bytes", 0)});
     }
     for (const auto& range : json.at("too_large")) {
       profile.too_large.push_back(
@@ -170,7 +170,7 @@ Expected<DeviceProfile> device_profile_from_json(const std::string& text) {
     // Profiles that are older than these have none.
     profile.jitter = json.value("jitter", std::vector<double>());
     profile.runs_on = json.value("runs_on", "");
-    profile.cores = json_integer<int>(json, "cores", 0);
+    profile.cores = json_integer_at<int>(json, "cores", 0);
     profile.max_error = json.value("max_error", 0.0);
     if (const auto share = json.find("others_share"); share != json.end()) {
       profile.others_share = share->get<double>();

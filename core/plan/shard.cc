@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
+#include "core/base/json_integer.h"
 #include "core/base/json_reason.h"
 #include "core/base/json_text.h"
 
@@ -27,6 +28,21 @@ Expected<std::string> name_from(const Json& json) {
   return json.get<std::string>();
 }
 
+/// Returns the shape of a tensor that can be; nothing of any other value.
+std::optional<Shape> shape_from(const Json& json) {
+  constexpr std::size_t kMaxRank = 64;
+  constexpr std::int64_t kMaxElements = std::int64_t{1} << 48;
+  if (!json.is_array() || json.size() > kMaxRank) return std::nullopt;
+  Shape shape;
+  for (const Json& size : json) {
+    const auto whole = integer_in<std::int64_t>(size);
+    if (!whole) return std::nullopt;
+    shape.push_back(*whole);
+  }
+  const auto elements = element_count(shape);
+  return elements && *elements <= kMaxElements ? std::optional(shape) : std::nullopt;
+}
+
 Expected<WeightRef> weight_from(const Json& json) {
   WeightRef weight;
   PARETO_ASSIGN(weight.name, name_from(json.at("name")));
@@ -37,12 +53,9 @@ Expected<WeightRef> weight_from(const Json& json) {
   const auto dtype = dtype_from_string(json.at("dtype").get<std::string>());
   if (!dtype) return bad(fmt::format("weight {}: unknown dtype", weight.name));
   weight.dtype = *dtype;
-  weight.shape = json.at("shape").get<Shape>();
-  constexpr std::int64_t kMaxElements = std::int64_t{1} << 48;
-  const auto elements = element_count(weight.shape);
-  if (weight.shape.size() > 64 || !elements || *elements > kMaxElements) {
-    return bad(fmt::format("weight {}: impossible shape", weight.name));
-  }
+  const auto shape = shape_from(json.at("shape"));
+  if (!shape) return bad(fmt::format("weight {}: impossible shape", weight.name));
+  weight.shape = *shape;
   weight.is_parameter = json.at("parameter").get<bool>();
   return weight;
 }
@@ -67,14 +80,14 @@ Expected<std::vector<BoundaryValue>> boundary_from(const Json& json) {
 }
 
 Expected<Shard> parse(const Json& json) {
-  if (json.at("format").get<int>() != kShardFormat) {
-    return bad(
-        fmt::format("format {}, this build reads {}", json.at("format").dump(), kShardFormat));
+  const int format = json_integer_at<int>(json, "format");
+  if (format != kShardFormat) {
+    return bad(fmt::format("format {}, this build reads {}", format, kShardFormat));
   }
   Shard shard;
   PARETO_ASSIGN(shard.model, name_from(json.at("model")));
-  shard.begin = json.at("begin").get<std::int64_t>();
-  shard.end = json.at("end").get<std::int64_t>();
+  shard.begin = json_integer_at<std::int64_t>(json, "begin");
+  shard.end = json_integer_at<std::int64_t>(json, "end");
   if (shard.begin < 0 || shard.end <= shard.begin) return bad("operators out of order");
   PARETO_ASSIGN(shard.torch_version, name_from(json.at("torch")));
   const Json& weights = json.at("weights");
@@ -88,13 +101,8 @@ Expected<Shard> parse(const Json& json) {
     shard.weights.push_back(std::move(weight));
   }
   // Shards of earlier versions do not say it.
-  if (json.contains("packed_bytes")) {
-    const Json& packed = json["packed_bytes"];
-    if (!packed.is_number_unsigned() || packed.get<std::uint64_t>() > kMaxPackedBytes) {
-      return bad("packed_bytes lies outside 0 ... 2^48");
-    }
-    shard.packed_bytes = packed.get<std::uint64_t>();
-  }
+  shard.packed_bytes = json_integer_at<std::uint64_t>(json, "packed_bytes", 0);
+  if (shard.packed_bytes > kMaxPackedBytes) return bad("packed_bytes lies outside 0 ... 2^48");
   for (const Json& entry : scopes) {
     PARETO_ASSIGN(std::string scope, name_from(entry));
     shard.scopes.push_back(std::move(scope));

@@ -329,6 +329,25 @@ TEST(Shard, PackedWeightsCountAndNeedNotBeSaid) {
   EXPECT_EQ(again->digest(), shard.digest());
 }
 
+TEST(Shard, NumbersThatNoIntegerHoldsAreRefused) {
+  const auto problem = [](auto change) {
+    auto json = nlohmann::json::parse(manifest_json(sample_shard()));
+    change(json);
+    const auto read = shard_from_manifest(json.dump(), "");
+    return read ? std::string() : read.error().message;
+  };
+  for (const double number : {1e300, -1e300, 0.5, 18446744073709551616.0}) {
+    for (const char* const key : {"format", "begin", "end", "packed_bytes"}) {
+      EXPECT_EQ(problem([&](auto& j) { j[key] = number; }),
+                fmt::format("shard manifest: \"{}\" must be a whole number within its range", key));
+    }
+    EXPECT_THAT(problem([&](auto& j) { j["weights"][0]["shape"] = {number}; }),
+                HasSubstr(": impossible shape"));
+  }
+  // Cut down to 32 bits it would be this build's format.
+  EXPECT_NE(problem([](auto& j) { j["format"] = (1LL << 32) + 1; }), "");
+}
+
 TEST(Shard, ForeignManifestsAreChecked) {
   const auto refused = [](auto change) {
     auto json = nlohmann::json::parse(manifest_json(sample_shard()));

@@ -160,6 +160,29 @@ TEST(ValueSpec, ReadsBackFromJson) {
   EXPECT_EQ(again->describe(), spec.describe());
 }
 
+TEST(ValueSpec, NumbersThatNoIntegerHoldsAreRefused) {
+  const auto problem = [](const std::string& text) {
+    const auto spec = value_spec_from_json(nlohmann::json::parse(text));
+    EXPECT_FALSE(spec) << text;
+    return spec ? std::string() : spec.error().message;
+  };
+  for (const std::string number : {"9223372036854775808", "18446744073709551615", "1e19", "0.5"}) {
+    EXPECT_EQ(problem(R"({"int":)" + number + "}"),
+              "value spec: an int is a whole number of 64 bits");
+    EXPECT_EQ(problem(R"({"int":1,"per_sample":)" + number + "}"),
+              "value spec: per_sample belongs to an int; both lie within 2^40");
+    EXPECT_EQ(problem(R"({"tensor":"float32","dims":[[2,)" + number + "]]}"),
+              "value spec: a dimension is [constant, per_sample]");
+    EXPECT_EQ(problem(R"({"tensor":"int64","dims":[],"range":[0,)" + number + "]}"),
+              "value spec: a range is [low, high] of whole numbers, of integers or bools");
+    EXPECT_EQ(problem(R"({"tensor":"int64","dims":[],"sample":[)" + number + "]}"),
+              "value spec: a sample's numbers are whole and lie within its type's");
+  }
+  const auto million = value_spec_from_json(nlohmann::json::parse(R"({"int":1e6})"));
+  ASSERT_TRUE(million) << million.error().message;
+  EXPECT_EQ(*million->leaf.get_if<std::int64_t>(), 1'000'000);
+}
+
 TEST(ValueSpec, ForeignJsonIsChecked) {
   const auto refused = [](const char* text) {
     return !value_spec_from_json(nlohmann::json::parse(text));
