@@ -15,6 +15,7 @@
 #include "core/base/json_text.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
+#include "partitioner/model/readers/model_reader.h"
 #include "partitioner/model/zoo/model_builder.h"
 
 namespace pareto::client {
@@ -42,9 +43,10 @@ class ModelsCommand final : public Command {
     if (json_) {
       context.out << dump(json, 2) << '\n';
     } else {
-      context.out
-          << table.render(style_of(context))
-          << "\nAny TorchScript file works as well: --model FILE.pt --input-shape 3x224x224\n";
+      context.out << table.render(style_of(context))
+                  << fmt::format(
+                         "\nAny {} file works as well: --model FILE --input-shape 3x224x224\n",
+                         model::format_names());
     }
     return kExitDone;
   }

@@ -15,6 +15,7 @@
 #include "core/base/text.h"
 #include "core/base/usage.h"
 #include "core/runtime/operator_libraries.h"
+#include "partitioner/model/readers/model_reader.h"
 #include "partitioner/model/zoo/model_builder.h"
 
 namespace pareto::client {
@@ -39,7 +40,9 @@ InputMemory memory_of(const Context& context) {
 void ModelFlags::add_to(CLI::App& app, bool required) {
   const Heading heading(app, "Model");
   auto* option = set_value(
-      app.add_option("--model", model, "built-in model (paretoctl models) or TorchScript file"),
+      app.add_option(
+          "--model", model,
+          fmt::format("built-in model (paretoctl models) or {} file", model::format_names())),
       "NAME|FILE", model_names());
   if (required) option->required();
   set_value(app.add_option("--input-shape", input_shape,

@@ -10,7 +10,7 @@
 #include "core/base/file.h"
 #include "partitioner/model/graph/flat.h"
 #include "partitioner/model/graph/model.h"
-#include "partitioner/model/graph/torchscript_loader.h"
+#include "partitioner/model/readers/model_reader.h"
 
 namespace pareto::test {
 
@@ -65,7 +65,7 @@ class Files {
 /// Saved, loaded and examined.
 inline Expected<model::Model> open(const torch::jit::Module& module, const std::string& shapes) {
   const Files files;
-  PARETO_ASSIGN(model::Flat flat, model::load_torchscript(files.save(module, "model")));
+  PARETO_ASSIGN(model::Flat flat, model::read_model(files.save(module, "model")));
   PARETO_ASSIGN(auto inputs, model::parse_input_shapes(shapes));
   return model::Model::examine(std::move(flat), std::move(inputs));
 }

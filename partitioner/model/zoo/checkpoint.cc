@@ -10,21 +10,17 @@
 #include <unordered_set>
 
 #include "core/base/text.h"
-#include "core/runtime/archive/archive_check.h"
 #include "core/runtime/torch/compat.h"
 #include "core/runtime/torch/convert.h"
-#include "core/runtime/torch/tensor_bounds.h"
 #include "partitioner/model/graph/flat.h"
+#include "partitioner/model/readers/torchscript_reader.h"
 #include "partitioner/model/zoo/state_dict.h"
 
 namespace pareto::model {
 namespace {
 
 Expected<Entries> read_module(const std::filesystem::path& path) {
-  std::ifstream archive(path, std::ios::binary);
-  PARETO_TRY(runtime::check_archive(archive));
-  const torch::jit::Module module = torch::jit::load(path.string(), c10::Device(c10::kCPU));
-  PARETO_TRY(runtime::check_tensor_bounds(module));
+  PARETO_ASSIGN(const torch::jit::Module module, load_torchscript(path));
   Entries entries;
   const auto add = [&](const auto& named) -> Expected<> {
     for (const auto& entry : named) {
@@ -43,7 +39,6 @@ Expected<Entries> read_module(const std::filesystem::path& path) {
 /// storage.
 Expected<Entries> read_zip(const std::filesystem::path& path) {
   caffe2::serialize::PyTorchStreamReader reader(path.string());
-  if (reader.hasRecord("constants.pkl")) return read_module(path);
   const auto [pickle, size] = reader.getRecord("data.pkl");
   std::string_view text(static_cast<const char*>(pickle.get()), size);
   PARETO_ASSIGN(const PickleRef root, read_pickle(text));
@@ -157,19 +152,13 @@ void take_off_prefixes(const Flat& flat, Entries& entries) {
 }  // namespace
 
 Expected<Entries> read_checkpoint(const std::filesystem::path& path) {
-  PARETO_ASSIGN(const std::string start, [&]() -> Expected<std::string> {
-    std::error_code status;
-    if (!std::filesystem::is_regular_file(path, status)) {
-      return fail(ErrorCode::kNotFound, "{}: no such file", path.string());
-    }
-    std::ifstream file(path, std::ios::binary);
-    std::string bytes(2, '\0');
-    file.read(bytes.data(), 2);
-    return bytes;
-  }());
+  PARETO_ASSIGN(const FileEnds ends, read_ends(path));
+  const auto read = [&]() -> Expected<Entries> {
+    if (torchscript_reader()->recognises(ends)) return read_module(path);
+    return ends.is_zip() ? read_zip(path) : read_legacy_checkpoint(path);
+  };
   try {
-    return with_context(start == "PK" ? read_zip(path) : read_legacy_checkpoint(path), "{}",
-                        path.string());
+    return with_context(read(), "{}", path.string());
   } catch (const std::exception& error) {
     return fail(ErrorCode::kCorrupt, "{}: no checkpoint that can be read: {}", path.string(),
                 runtime::first_line(error));

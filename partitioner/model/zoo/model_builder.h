@@ -42,8 +42,8 @@ std::vector<std::unique_ptr<ModelBuilder>> builtin_models();
 /// has a '/' or an extension of such files, or if there is such a file.
 bool is_model_file(const std::string& name_or_path);
 
-/// Opens a built-in name or the path of a TorchScript file, ready to be cut. Fails: kNotFound (with
-/// the nearest names), and as load_torchscript, load_weights and Model::examine do.
+/// Opens a built-in name or the path of a model's file, ready to be cut. Fails: kNotFound (with the
+/// nearest names), and whatever read_model(), load_weights() and Model::examine() return.
 Expected<Model> open_model(const std::string& name_or_path, const ModelOptions& options);
 
 }  // namespace pareto::model

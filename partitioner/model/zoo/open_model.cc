@@ -1,20 +1,14 @@
 #include <algorithm>
-#include <array>
 #include <filesystem>
 
 #include "core/base/text.h"
 #include "partitioner/model/graph/flat.h"
-#include "partitioner/model/graph/torchscript_loader.h"
+#include "partitioner/model/readers/model_reader.h"
 #include "partitioner/model/zoo/checkpoint.h"
 #include "partitioner/model/zoo/model_builder.h"
 
 namespace pareto::model {
 namespace {
-
-// Files of models that we open, and of those that we can only say a remedy for.
-constexpr std::array<std::string_view, 12> kExtensions{
-    ".pt",  ".pth", ".ptl",  ".jit",         ".torchscript", ".ts",
-    ".pt2", ".pte", ".onnx", ".safetensors", ".ckpt",        ".tflite"};
 
 bool is_builtin(const std::string& name) {
   return std::ranges::any_of(builtin_models(),
@@ -33,17 +27,14 @@ Expected<Model> finish(Flat flat, const ModelOptions& options, std::vector<Input
 }  // namespace
 
 bool is_model_file(const std::string& name_or_path) {
-  const auto has = [&](std::string_view extension) { return name_or_path.ends_with(extension); };
-  if (name_or_path.find('/') != std::string::npos || std::ranges::any_of(kExtensions, has)) {
-    return true;
-  }
+  if (name_or_path.find('/') != std::string::npos || has_model_extension(name_or_path)) return true;
   std::error_code absent;
   return std::filesystem::is_regular_file(name_or_path, absent) && !is_builtin(name_or_path);
 }
 
 Expected<Model> open_model(const std::string& name_or_path, const ModelOptions& options) {
   if (is_model_file(name_or_path)) {
-    PARETO_ASSIGN(Flat flat, load_torchscript(name_or_path));
+    PARETO_ASSIGN(Flat flat, read_model(name_or_path));
     return finish(std::move(flat), options, options.input.value_or(std::vector<InputShape>{}));
   }
   std::vector<std::string> names;

@@ -137,7 +137,7 @@ Expected<VerifyRow> first_cut_with(float weight,
   module.register_parameter("offset", torch::ones({64}), false);
   module.define("def forward(self, x):\n    return torch.relu(x) + self.offset\n");
   const test::Files files;
-  PARETO_ASSIGN(Flat flat, load_torchscript(files.save(module, "model")));
+  PARETO_ASSIGN(Flat flat, read_model(files.save(module, "model")));
   flat.weights.at(0).tensor = torch::full({64}, weight);
   PARETO_ASSIGN(auto inputs, parse_input_shapes("64"));
   PARETO_ASSIGN(const auto model, Model::examine(std::move(flat), std::move(inputs)));

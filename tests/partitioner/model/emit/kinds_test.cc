@@ -34,7 +34,7 @@ class Kinds : public ::testing::Test {
   }
 
   static Expected<Model> open(const std::string& name, const std::string& shapes) {
-    PARETO_ASSIGN(Flat flat, load_torchscript(files_->path(name + ".pt")));
+    PARETO_ASSIGN(Flat flat, read_model(files_->path(name + ".pt")));
     PARETO_ASSIGN(auto inputs, parse_input_shapes(shapes));
     return Model::examine(std::move(flat), std::move(inputs));
   }

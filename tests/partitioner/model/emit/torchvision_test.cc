@@ -27,7 +27,7 @@ class Torchvision : public ::testing::Test {
   }
 
   static Expected<Model> open(const std::string& file, const std::string& shapes) {
-    PARETO_ASSIGN(Flat flat, load_torchscript(files_->path(file)));
+    PARETO_ASSIGN(Flat flat, read_model(files_->path(file)));
     PARETO_ASSIGN(auto inputs, parse_input_shapes(shapes));
     return Model::examine(std::move(flat), std::move(inputs));
   }

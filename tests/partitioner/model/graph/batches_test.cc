@@ -29,7 +29,7 @@ torch::jit::Module fixed_at(int batch) {
 Expected<Model> open_at(const torch::jit::Module& module, const std::string& shapes,
                         const std::vector<std::int64_t>& batches) {
   const test::Files files;
-  PARETO_ASSIGN(Flat flat, load_torchscript(files.save(module, "model")));
+  PARETO_ASSIGN(Flat flat, read_model(files.save(module, "model")));
   PARETO_ASSIGN(auto inputs, parse_input_shapes(shapes));
   return Model::examine(std::move(flat), std::move(inputs), batches);
 }
@@ -110,7 +110,7 @@ TEST(Batches, OfTheDataAreTried) {
   std::memset(data.mutable_bytes().data(), 0, data.size_bytes());
   auto inputs = with_data({}, {data}, {"data.npy"}).value();
   const auto model =
-      Model::examine(load_torchscript(files.save(module, "model")).value(), std::move(inputs));
+      Model::examine(read_model(files.save(module, "model")).value(), std::move(inputs));
   ASSERT_TRUE(model) << model.error().message;
   EXPECT_EQ(model->only_batch(), 5);
 }
@@ -188,7 +188,7 @@ def forward(self, x):
   const test::Files files;
   auto inputs = with_data({}, {whole_numbers({-100, 8, 3})}, {"labels.npy"}).value();
   const auto model =
-      Model::examine(load_torchscript(files.save(module, "model")).value(), std::move(inputs));
+      Model::examine(read_model(files.save(module, "model")).value(), std::move(inputs));
   ASSERT_TRUE(model) << model.error().message;
   const Graph& graph = model->graph();
   EXPECT_EQ(graph.values[static_cast<std::size_t>(graph.inputs[0])].spec.sample,

@@ -239,7 +239,7 @@ TEST(ModelExamine, WrongShapesAreExplained) {
 
 TEST(ModelExamine, ShapesMustBeGiven) {
   const test::Files files;
-  auto flat = load_torchscript(files.save(small_net(), "small"));
+  auto flat = read_model(files.save(small_net(), "small"));
   ASSERT_TRUE(flat);
   const auto none = Model::examine(*flat, {});
   ASSERT_FALSE(none);

@@ -8,7 +8,7 @@
 
 #include "core/base/file.h"
 #include "partitioner/model/graph/flat.h"
-#include "partitioner/model/graph/torchscript_loader.h"
+#include "partitioner/model/readers/model_reader.h"
 #include "partitioner/model/zoo/model_builder.h"
 #include "partitioner/model/zoo/pickle.h"
 #include "tests/support/process.h"
@@ -202,7 +202,7 @@ TEST_F(Checkpoint, OfAFileFitsItWithTiedUnreadAndConstantTensors) {
       "state['decoder.weight'] = torch.zeros(4, 4)\n"
       "torch.save(state, folder + '/untied.pth')\n");
   const auto load = [&](const char* name) -> Expected<Flat> {
-    PARETO_ASSIGN(Flat flat, load_torchscript(path("net.pt")));
+    PARETO_ASSIGN(Flat flat, read_model(path("net.pt")));
     PARETO_TRY(load_weights(flat, path(name)));
     return flat;
   };

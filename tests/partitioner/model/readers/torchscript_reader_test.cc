@@ -1,4 +1,4 @@
-#include "partitioner/model/graph/torchscript_loader.h"
+#include "partitioner/model/readers/torchscript_reader.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,6 +6,7 @@
 
 #include "core/runtime/operator_libraries.h"
 #include "partitioner/model/graph/flat_graph.h"
+#include "tests/partitioner/model/readers/format_bytes.h"
 #include "tests/partitioner/scripted.h"
 #include "tests/support/rewritten_archive.h"
 
@@ -20,7 +21,7 @@ using ::testing::Not;
 using ::testing::UnorderedElementsAre;
 
 Error load_error(const std::filesystem::path& path) {
-  const auto flat = load_torchscript(path);
+  const auto flat = read_model(path);
   EXPECT_FALSE(flat);
   return flat ? Error{} : flat.error();
 }
@@ -46,9 +47,22 @@ torch::jit::Module nested() {
   return outer;
 }
 
-TEST(LoadTorchScript, CallsAreInlinedUnderTheirModulePaths) {
+TEST(TorchScriptReader, RecognisesByTheListOfRecords) {
+  const auto recognises = [](const std::string& bytes) {
+    return torchscript_reader()->recognises(test::ends_of(bytes));
+  };
+  EXPECT_TRUE(
+      recognises(test::zip_of("model/data.pkl model/code/__torch__.py model/constants.pkl")));
+  EXPECT_TRUE(recognises(test::zip_of("model/code/x.py")));
+  const std::string padding(3 << 20, 'x');
+  EXPECT_TRUE(recognises("PK\x03\x04" + padding + "/code/ PK\x05\x06"));
+  EXPECT_FALSE(recognises("PK\x03\x04/code/" + padding + "PK\x05\x06")) << "no record's name";
+  EXPECT_FALSE(recognises("PK\x03\x04model/code/x.py")) << "its list is cut off";
+}
+
+TEST(TorchScriptReader, CallsAreInlinedUnderTheirModulePaths) {
   const Files files;
-  const auto flat = load_torchscript(files.save(nested(), "nested"));
+  const auto flat = read_model(files.save(nested(), "nested"));
   ASSERT_TRUE(flat) << flat.error().message;
   EXPECT_EQ(flat->model, "nested");
   EXPECT_TRUE(flat->from_file);
@@ -58,9 +72,9 @@ TEST(LoadTorchScript, CallsAreInlinedUnderTheirModulePaths) {
   EXPECT_THAT(scopes, ElementsAre("inner", "inner", "inner", "inner", "", ""));
 }
 
-TEST(LoadTorchScript, TensorsBecomeInputsOnceAndNumbersConstants) {
+TEST(TorchScriptReader, TensorsBecomeInputsOnceAndNumbersConstants) {
   const Files files;
-  const auto flat = load_torchscript(files.save(nested(), "nested"));
+  const auto flat = read_model(files.save(nested(), "nested"));
   ASSERT_TRUE(flat) << flat.error().message;
   EXPECT_THAT(names(*flat), ElementsAre("inner.weight", "inner.offset"));
   EXPECT_TRUE(flat->weights[0].is_parameter);
@@ -68,21 +82,21 @@ TEST(LoadTorchScript, TensorsBecomeInputsOnceAndNumbersConstants) {
   EXPECT_EQ(flat->graph->inputs().size(), 3U);
 }
 
-TEST(LoadTorchScript, TiedWeightsAreOne) {
+TEST(TorchScriptReader, TiedWeightsAreOne) {
   torch::jit::Module module("__torch__.Tied");
   const auto shared = torch::randn({4, 4});
   module.register_parameter("encoder", shared, false);
   module.register_parameter("decoder", shared, false);
   module.define("def forward(self, x):\n    return x.matmul(self.encoder).matmul(self.decoder)\n");
   const Files files;
-  const auto flat = load_torchscript(files.save(module, "tied"));
+  const auto flat = read_model(files.save(module, "tied"));
   ASSERT_TRUE(flat) << flat.error().message;
   EXPECT_THAT(names(*flat), ElementsAre("encoder"));
 }
 
-TEST(LoadTorchScript, ConstantLoopsUnrollAndOthersStayOneOperator) {
+TEST(TorchScriptReader, ConstantLoopsUnrollAndOthersStayOneOperator) {
   const Files files;
-  const auto flat = load_torchscript(files.save(test::scripted("Loops", R"(
+  const auto flat = read_model(files.save(test::scripted("Loops", R"(
 def forward(self, x):
     for i in range(3):
         x = torch.relu(x) + i
@@ -90,7 +104,7 @@ def forward(self, x):
         x = x / 2
     return x
 )"),
-                                                "loops"));
+                                          "loops"));
   ASSERT_TRUE(flat) << flat.error().message;
   int loops = 0;
   int relus = 0;
@@ -102,7 +116,7 @@ def forward(self, x):
   EXPECT_EQ(relus, 3);
 }
 
-TEST(LoadTorchScript, UnreadWeightsAreDropped) {
+TEST(TorchScriptReader, UnreadWeightsAreDropped) {
   torch::jit::Module module("__torch__.Unread");
   module.register_buffer("counter", torch::zeros({1}));
   module.register_attribute("training", c10::BoolType::get(), true);
@@ -112,21 +126,21 @@ TEST(LoadTorchScript, UnreadWeightsAreDropped) {
       "        self.counter.add_(1)\n"
       "    return torch.relu(x)\n");
   const Files files;
-  const auto flat = load_torchscript(files.save(module, "unread"));
+  const auto flat = read_model(files.save(module, "unread"));
   ASSERT_TRUE(flat) << flat.error().message;
   EXPECT_TRUE(flat->weights.empty()) << "files are loaded in eval mode";
   EXPECT_EQ(operators_of(*flat->graph).size(), 1U);
 }
 
-TEST(LoadTorchScript, LargeConstantsTravelAsWeights) {
+TEST(TorchScriptReader, LargeConstantsTravelAsWeights) {
   const Files files;
   auto module = test::scripted("Big", "def forward(self, x):\n    return x + torch.arange(100)\n");
-  const auto flat = load_torchscript(files.save(module, "big"));
+  const auto flat = read_model(files.save(module, "big"));
   ASSERT_TRUE(flat) << flat.error().message;
   EXPECT_THAT(names(*flat), ElementsAre("constants.0"));
 }
 
-TEST(LoadTorchScript, StateIsRefused) {
+TEST(TorchScriptReader, StateIsRefused) {
   torch::jit::Module module("__torch__.State");
   module.register_attribute("calls", c10::IntType::get(), 0);
   module.define(
@@ -139,7 +153,7 @@ TEST(LoadTorchScript, StateIsRefused) {
   EXPECT_THAT(error.message, HasSubstr("calls"));
 }
 
-TEST(LoadTorchScript, ListsAndDictsThatChangeAreState) {
+TEST(TorchScriptReader, ListsAndDictsThatChangeAreState) {
   using Ints = c10::List<std::int64_t>;
   const Files files;
   const auto changing = [](const std::string& body) {
@@ -165,14 +179,14 @@ TEST(LoadTorchScript, ListsAndDictsThatChangeAreState) {
                                                      "    return x * len(self.table[0])\n"),
                                             "inner"));
   EXPECT_THAT(inner.message, HasSubstr("attribute table"));
-  const auto trained = load_torchscript(files.save(changing("    if self.training:\n"
-                                                            "        self.scale[0] = 2.0\n"
-                                                            "    return x * self.scale[0]\n"),
-                                                   "trained"));
+  const auto trained = read_model(files.save(changing("    if self.training:\n"
+                                                      "        self.scale[0] = 2.0\n"
+                                                      "    return x * self.scale[0]\n"),
+                                             "trained"));
   EXPECT_TRUE(trained) << trained.error().message;
 }
 
-TEST(LoadTorchScript, TensorsInListsTuplesAndDictsAreWeights) {
+TEST(TorchScriptReader, TensorsInListsTuplesAndDictsAreWeights) {
   torch::jit::Module module("__torch__.Holding");
   const auto weight = torch::ones({4, 4});
   module.register_parameter("weight", weight, false);
@@ -193,7 +207,7 @@ def forward(self, x):
     return x * scale * times + self.table["offset"]
 )");
   const Files files;
-  const auto flat = load_torchscript(files.save(module, "holding"));
+  const auto flat = read_model(files.save(module, "holding"));
   ASSERT_TRUE(flat) << flat.error().message;
   EXPECT_THAT(names(*flat), UnorderedElementsAre("weight", "parts.1", "pair.0", "table.0"));
   for (const FlatWeight& one : flat->weights) EXPECT_EQ(one.is_parameter, one.name == "weight");
@@ -202,7 +216,7 @@ def forward(self, x):
 /// Stands for the packed weights of a quantised layer.
 struct Packed : torch::CustomClassHolder {};
 
-TEST(LoadTorchScript, PackedWeightsStayWhole) {
+TEST(TorchScriptReader, PackedWeightsStayWhole) {
   torch::class_<Packed> packed("pareto_test", "Packed");
   packed.def_pickle([](const c10::intrusive_ptr<Packed>&) { return std::int64_t{1}; },
                     [](std::int64_t) { return c10::make_intrusive<Packed>(); });
@@ -211,59 +225,13 @@ TEST(LoadTorchScript, PackedWeightsStayWhole) {
                             c10::make_intrusive<Packed>());
   module.define("def forward(self, x):\n    return x, self.packed\n");
   const Files files;
-  const auto flat = load_torchscript(files.save(module, "quantised"));
+  const auto flat = read_model(files.save(module, "quantised"));
   ASSERT_TRUE(flat) << flat.error().message;
   EXPECT_TRUE(flat->weights.empty()) << "they are a constant of the code";
   EXPECT_EQ(operators_of(*flat->graph).size(), 1U);
 }
 
-TEST(LoadTorchScript, NoSuchFile) {
-  const Error error = load_error("/nowhere/model.pt");
-  EXPECT_EQ(error.code, ErrorCode::kNotFound);
-  EXPECT_THAT(error.message, HasSubstr("/nowhere/model.pt"));
-}
-
-TEST(LoadTorchScript, NotAnArchive) {
-  const Files files;
-  ASSERT_TRUE(write_file_atomically(files.path("text.pt"), "this is no model\n"));
-  const Error error = load_error(files.path("text.pt"));
-  EXPECT_EQ(error.code, ErrorCode::kCorrupt);
-  EXPECT_THAT(error.message, HasSubstr("not a TorchScript archive"));
-  ASSERT_TRUE(write_file_atomically(files.path("empty.pt"), ""));
-  EXPECT_EQ(load_error(files.path("empty.pt")).code, ErrorCode::kCorrupt);
-}
-
-TEST(LoadTorchScript, OtherFilesHaveARemedyEach) {
-  const Files files;
-  const auto pickled = [&](const std::string& name, const std::string& pickle) {
-    caffe2::serialize::PyTorchStreamWriter writer(files.path(name).string());
-    writer.writeRecord("data.pkl", pickle.data(), pickle.size());
-    writer.writeEndOfFile();
-  };
-  const auto written = [&](const std::string& name, const std::string& bytes) {
-    ASSERT_TRUE(write_file_atomically(files.path(name), bytes));
-  };
-  pickled("weights.pt", "\x80\x02}q\x01(X\x06weight ctorch._utils\n_rebuild_tensor_v2\n.");
-  pickled("module.pt",
-          "\x80\x02"
-          "c__main__\nNet\n X\x0b_parameters X\x08_modules.");
-  written("old.pth", "\x80\x02}q\x01 ctorch\nFloatStorage\n.");
-  written("model.onnx", "\x08\x07\x12\x07pytorch\x1a\x05");
-  written("model.pte", std::string("\x1c\0\0\0ET12", 8));
-  written("model.safetensors", std::string("\x40\0\0\0\0\0\0\0{\"a\":{}}", 16));
-  const std::vector<std::pair<std::string, std::string>> remedies{
-      {"weights.pt", "--weights FILE"},       {"module.pt", "torch.load(FILE)"},
-      {"old.pth", "--weights FILE"},          {"model.onnx", "an ONNX file"},
-      {"model.pte", "an ExecuTorch program"}, {"model.safetensors", "--weights FILE"}};
-  for (const auto& [name, remedy] : remedies) {
-    const Error error = load_error(files.path(name));
-    EXPECT_EQ(error.code, ErrorCode::kCorrupt) << name;
-    EXPECT_THAT(error.message, HasSubstr(remedy)) << name;
-    EXPECT_THAT(error.message, HasSubstr("torch.jit.trace")) << name;
-  }
-}
-
-TEST(LoadTorchScript, TruncatedOrDamaged) {
+TEST(TorchScriptReader, TruncatedOrDamaged) {
   const Files files;
   const std::string bytes = read_file(files.save(nested(), "whole")).value();
   for (const std::size_t size : {std::size_t{100}, bytes.size() / 2, bytes.size() - 30}) {
@@ -286,7 +254,7 @@ void save_with_code(const std::filesystem::path& source, const std::filesystem::
       path, pareto::test::rewritten_archive(read_file(source).value(), with_fresh)));
 }
 
-TEST(LoadTorchScript, OperatorsOfANewerLibTorch) {
+TEST(TorchScriptReader, OperatorsOfANewerLibTorch) {
   const Files files;
   const auto path = files.path("newer.pt");
   save_with_code(files.save(nested(), "nested"), path, "torch.relu(", "torch.from_the_future(");
@@ -296,7 +264,7 @@ TEST(LoadTorchScript, OperatorsOfANewerLibTorch) {
   EXPECT_THAT(error.message, HasSubstr("newer LibTorch"));
 }
 
-TEST(LoadTorchScript, OperatorsOfALibraryNameIt) {
+TEST(TorchScriptReader, OperatorsOfALibraryNameIt) {
   const Files files;
   const auto source = files.save(nested(), "nested");
   for (const std::string library : {"torchvision", "torch_scatter"}) {
@@ -309,7 +277,7 @@ TEST(LoadTorchScript, OperatorsOfALibraryNameIt) {
   }
 }
 
-TEST(LoadTorchScript, OperatorsOfALibraryThatWasLoadedAreKnown) {
+TEST(TorchScriptReader, OperatorsOfALibraryThatWasLoadedAreKnown) {
   const Files files;
   const auto path = files.path("triple.pt");
   save_with_code(files.save(nested(), "nested"), path, "torch.relu(", "ops.pareto_test.triple(");
@@ -317,7 +285,7 @@ TEST(LoadTorchScript, OperatorsOfALibraryThatWasLoadedAreKnown) {
   const auto library = std::string(PARETO_BIN_DIR) + "/extra_operators.so";
   const auto loaded = runtime::load_operator_libraries({library});
   ASSERT_TRUE(loaded) << loaded.error().message;
-  const auto flat = load_torchscript(path);
+  const auto flat = read_model(path);
   ASSERT_TRUE(flat) << flat.error().message;
   const auto missing = runtime::load_operator_libraries({"/nowhere/lib.so"});
   ASSERT_FALSE(missing);
@@ -325,7 +293,7 @@ TEST(LoadTorchScript, OperatorsOfALibraryThatWasLoadedAreKnown) {
   EXPECT_FALSE(runtime::load_operator_libraries({path.string()})) << "that is no library";
 }
 
-TEST(LoadTorchScript, CodeThatNestsTooDeeplyIsRefusedBeforeItIsParsed) {
+TEST(TorchScriptReader, CodeThatNestsTooDeeplyIsRefusedBeforeItIsParsed) {
   const Files files;
   const auto path = files.path("deep.pt");
   save_with_code(files.save(nested(), "nested"), path, "torch.relu(",

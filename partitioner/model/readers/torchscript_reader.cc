@@ -1,11 +1,10 @@
-#include "partitioner/model/graph/torchscript_loader.h"
+#include "partitioner/model/readers/torchscript_reader.h"
 
 #include <fstream>
 
 #include "core/runtime/archive/archive_check.h"
 #include "core/runtime/torch/map_devices.h"
 #include "core/runtime/torch/tensor_bounds.h"
-#include "partitioner/model/graph/file_kind.h"
 #include "partitioner/model/graph/flat.h"
 #include "partitioner/model/graph/flatten.h"
 
@@ -73,36 +72,6 @@ Error explain(const std::exception& error) {
   return {ErrorCode::kCorrupt, line};
 }
 
-Expected<> check_is_archive(const std::filesystem::path& path) {
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) {
-    return fail(ErrorCode::kNotFound, "no such file");
-  }
-  if (!std::filesystem::is_regular_file(path, error)) {
-    return fail(ErrorCode::kInvalidArgument, "not a file");
-  }
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return fail(ErrorCode::kPermission, "it cannot be read");
-  if (const auto remedy = remedy_for_other_file(path)) {
-    return fail(ErrorCode::kCorrupt, "{}", *remedy);
-  }
-  return {};
-}
-
-Expected<torch::jit::Module> load_module(const std::filesystem::path& path) {
-  try {
-    std::ifstream archive(path, std::ios::binary);
-    PARETO_TRY(runtime::check_archive(archive));
-    torch::jit::Module module = torch::jit::load(path.string(), torch::kCPU);
-    PARETO_TRY(runtime::check_tensor_bounds(module));
-    module.eval();
-    runtime::map_devices(module, torch::kCPU);
-    return module;
-  } catch (const std::exception& error) {
-    return tl::unexpected(explain(error));
-  }
-}
-
 Expected<Flat> flatten(torch::jit::Module module) {
   try {
     Flat flat;
@@ -120,7 +89,6 @@ Expected<Flat> flatten(torch::jit::Module module) {
         flat.dropouts.insert(path);
       }
     }
-    flat.from_file = true;
     flat.original = std::move(module);
     return flat;
   } catch (const std::exception& error) {
@@ -132,15 +100,44 @@ Expected<Flat> flatten(torch::jit::Module module) {
   }
 }
 
+class TorchScriptReader final : public ModelReader {
+ public:
+  std::string_view name() const override { return "TorchScript"; }
+  std::string_view how_to_make() const override {
+    return "save a module with torch.jit.script or torch.jit.trace";
+  }
+  std::vector<std::string_view> extensions() const override {
+    return {".pt", ".ptl", ".jit", ".torchscript", ".ts"};
+  }
+  bool recognises(const FileEnds& ends) const override {
+    return ends.is_zip() && ends.has_zip_list() &&
+           (ends.lists("constants.pkl") || ends.lists("/code/"));
+  }
+  Expected<Flat> read(const std::filesystem::path& path) const override {
+    PARETO_ASSIGN(auto module, load_torchscript(path));
+    return flatten(std::move(module));
+  }
+};
+
 }  // namespace
 
-Expected<Flat> load_torchscript(const std::filesystem::path& path) {
-  const std::string name = path.string();
-  PARETO_TRY(with_context(check_is_archive(path), "{}", name));
-  PARETO_ASSIGN(auto module, with_context(load_module(path), "{}", name));
-  PARETO_ASSIGN(Flat flat, with_context(flatten(std::move(module)), "{}", name));
-  flat.model = path.stem().string();
-  return flat;
+const ModelReader* torchscript_reader() {
+  static const TorchScriptReader kReader;
+  return &kReader;
+}
+
+Expected<torch::jit::Module> load_torchscript(const std::filesystem::path& path) {
+  try {
+    std::ifstream archive(path, std::ios::binary);
+    PARETO_TRY(runtime::check_archive(archive));
+    torch::jit::Module module = torch::jit::load(path.string(), torch::kCPU);
+    PARETO_TRY(runtime::check_tensor_bounds(module));
+    module.eval();
+    runtime::map_devices(module, torch::kCPU);
+    return module;
+  } catch (const std::exception& error) {
+    return tl::unexpected(explain(error));
+  }
 }
 
 }  // namespace pareto::model
