@@ -60,8 +60,8 @@ Expected<OpenedStage> Pipeline::open_stage(std::size_t stage, const std::string&
   request.downstream = downstream;
   request.queue = options.queue;
   // A request that the next device would refuse is refused before it is sent, and fails alone.
-  request.max_frame_bytes =
-      stage < last() ? limits_to(stage + 1).max_frame_bytes : transport::Limits{}.max_frame_bytes;
+  request.max_frame_bytes = stage < last() ? options_to(stage + 1).limits.max_frame_bytes
+                                           : transport::Limits{}.max_frame_bytes;
   request.payload_checksum = options.payload_checksum;
   if (stage < deployed_.codecs.size()) request.codec = deployed_.codecs[stage];
   if (stage < options.profiled_compute.size()) {
@@ -73,20 +73,19 @@ Expected<OpenedStage> Pipeline::open_stage(std::size_t stage, const std::string&
   return opened;
 }
 
-transport::Limits Pipeline::limits_to(std::size_t stage) const {
-  transport::Limits limits;
-  limits.payload_checksum = deployed_.options.payload_checksum;
+transport::LinkOptions Pipeline::options_to(std::size_t stage) const {
+  transport::LinkOptions options{.payload_checksum = deployed_.options.payload_checksum};
   const std::uint64_t most = deployed_.devices[stage]->info().max_frame_bytes;
-  if (most > 0) limits.max_frame_bytes = std::min(limits.max_frame_bytes, most);
-  return limits;
+  if (most > 0) options.limits.max_frame_bytes = std::min(options.limits.max_frame_bytes, most);
+  return options;
 }
 
 Expected<> Pipeline::connect_source(transport::Transport& transport, const std::string& address) {
-  PARETO_ASSIGN(source_,
-                with_context(control::connect_to_stage(
-                                 transport, address, {id_, 0, control::Role::kUpstream},
-                                 deadline_after(deployed_.options.link_timeout), limits_to(first_)),
-                             "the source's link to stage {} on {}", first_, device_of(first_)));
+  PARETO_ASSIGN(
+      source_, with_context(control::connect_to_stage(
+                                transport, address, {id_, 0, control::Role::kUpstream},
+                                deadline_after(deployed_.options.link_timeout), options_to(first_)),
+                            "the source's link to stage {} on {}", first_, device_of(first_)));
   return {};
 }
 

@@ -75,8 +75,8 @@ class Pipeline {
   Expected<> prime_sink();
   /// Starts a stage, which primes the link to the next one.
   Expected<> start_stage(std::size_t stage);
-  /// Returns the limits of the coordinator's own link to a stage.
-  transport::Limits limits_to(std::size_t stage) const;
+  /// Returns the options of the coordinator's own link to a stage.
+  transport::LinkOptions options_to(std::size_t stage) const;
   const std::string& device_of(std::size_t stage) const {
     return deployed_.devices[stage]->config().name;
   }

@@ -18,6 +18,17 @@ std::string peers(const std::vector<ReplicaLinks>& replicas, transport::Link* Re
   return text;
 }
 
+transport::PeerIdentity identities(const std::vector<ReplicaLinks>& replicas,
+                                   transport::Link* ReplicaLinks::*link) {
+  transport::PeerIdentity all{"in turns", true};
+  for (const ReplicaLinks& replica : replicas) {
+    const transport::PeerIdentity one = (replica.*link)->identity();
+    all.name += " " + one.name;
+    all.authenticated = all.authenticated && one.authenticated;
+  }
+  return all;
+}
+
 }  // namespace
 
 class TurnLinks::Source final : public transport::Link {
@@ -48,6 +59,9 @@ class TurnLinks::Source final : public transport::Link {
     for (const ReplicaLinks& replica : turns_.replicas_) replica.source->close();
   }
   std::string peer() const override { return peers(turns_.replicas_, &ReplicaLinks::source); }
+  transport::PeerIdentity identity() const override {
+    return identities(turns_.replicas_, &ReplicaLinks::source);
+  }
 
  private:
   TurnLinks& turns_;
@@ -74,6 +88,9 @@ class TurnLinks::Sink final : public transport::Link {
     for (const ReplicaLinks& replica : turns_.replicas_) replica.sink->close();
   }
   std::string peer() const override { return peers(turns_.replicas_, &ReplicaLinks::sink); }
+  transport::PeerIdentity identity() const override {
+    return identities(turns_.replicas_, &ReplicaLinks::sink);
+  }
 
  private:
   TurnLinks& turns_;

@@ -117,8 +117,8 @@ Expected<> introduce(transport::Link& link, const Hello& hello, Deadline deadlin
 Expected<std::unique_ptr<transport::Link>> connect_to_stage(transport::Transport& transport,
                                                             const std::string& address,
                                                             const Hello& hello, Deadline deadline,
-                                                            const transport::Limits& limits) {
-  PARETO_ASSIGN(auto link, transport.connect(address, deadline, limits));
+                                                            const transport::LinkOptions& options) {
+  PARETO_ASSIGN(auto link, transport.connect(address, deadline, options));
   PARETO_TRY(introduce(*link, hello, deadline));
   return link;
 }

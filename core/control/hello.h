@@ -52,9 +52,8 @@ Error error_of(const wire::Message& message);
 Expected<> introduce(transport::Link& link, const Hello& hello, Deadline deadline);
 
 /// Connects to a stage and introduces itself. Fails: as Transport::connect and introduce().
-Expected<std::unique_ptr<transport::Link>> connect_to_stage(transport::Transport& transport,
-                                                            const std::string& address,
-                                                            const Hello& hello, Deadline deadline,
-                                                            const transport::Limits& limits = {});
+Expected<std::unique_ptr<transport::Link>> connect_to_stage(
+    transport::Transport& transport, const std::string& address, const Hello& hello,
+    Deadline deadline, const transport::LinkOptions& options = {});
 
 }  // namespace pareto::control

@@ -15,30 +15,11 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
-#include "core/wire/codec.h"
+#include "core/transport/link_options.h"
+#include "core/transport/peer_identity.h"
 #include "core/wire/message.h"
 
 namespace pareto::transport {
-
-/// Bounds on what a peer may make us hold. A frame over one of them is refused before memory is
-/// allocated.
-struct Limits {
-  std::uint64_t max_frame_bytes = std::uint64_t{1} << 30;
-  /// Largest frame on an accepted link before Link::trust(), because its peer has not said yet who
-  /// it is; 0: as for all others. Ignored by transports within a machine.
-  std::uint64_t max_stranger_frame_bytes = 0;
-  /// Most bytes that a transport that reads ahead may buffer for one link, beyond the frame being
-  /// read. Over a network, gRPC holds some more of its own.
-  std::uint64_t read_ahead_bytes = std::uint64_t{4} << 20;
-  /// If true, frames carry a checksum of their tensors, which takes one pass over them on each
-  /// side. This includes frames to an address of this machine: a tunnel or a forwarder may stand
-  /// there. Headers always have one. Transports within a machine ignore this, because only its
-  /// memory lies between their ends.
-  bool payload_checksum = true;
-  /// The codec of tensors that are sent; null: they travel as they are. Every link takes what any
-  /// codec made. It is ignored by transports within a process.
-  const wire::Codec* codec = nullptr;
-};
 
 struct Received {
   wire::Message message;
@@ -103,8 +84,10 @@ class Link {
   /// Closes, and waits for nothing: the peer may lose what was sent last. Meant for a peer that
   /// hangs.
   virtual void abort() { close(); }
-  /// Returns "tcp 127.0.0.1:40312": for logs and errors.
+  /// Returns where the peer is, "tcp 127.0.0.1:40312": for logs and errors.
   virtual std::string peer() const = 0;
+  /// Returns who the peer is. A name that is not authenticated is no reason to allow anything.
+  virtual PeerIdentity identity() const = 0;
 };
 
 /// Threads: accept from one thread, close from any.
@@ -141,10 +124,10 @@ class Transport {
   /// Fails: kPermission (port in use or not allowed), kInvalidArgument (no address), kUnavailable
   /// (not this machine's, or not yet).
   virtual Expected<std::unique_ptr<Listener>> listen(const std::string& address,
-                                                     const Limits& limits = {}) = 0;
+                                                     const LinkOptions& options = {}) = 0;
   /// Fails: kUnavailable (nobody there), kTimeout, kInvalidArgument.
   virtual Expected<std::unique_ptr<Link>> connect(const std::string& address, Deadline deadline,
-                                                  const Limits& limits = {}) = 0;
+                                                  const LinkOptions& options = {}) = 0;
 };
 
 /// Returns every transport of this build, in the order of their names in help texts.

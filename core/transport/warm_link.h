@@ -46,9 +46,12 @@ class WarmLink final : public Link {
 
   Expected<Sent> send(const wire::Message& message, Deadline deadline) override;
   Expected<Received> receive(Deadline deadline) override { return link_->receive(deadline); }
+  void trust(std::uint64_t max_frame_bytes) override { link_->trust(max_frame_bytes); }
+  void send_without_checksum() override;
   void close() override;
   void abort() override;
   std::string peer() const override { return link_->peer(); }
+  PeerIdentity identity() const override { return link_->identity(); }
 
  private:
   /// Waits until nobody else sends. Fails: kTimeout.

@@ -36,8 +36,8 @@ Expected<std::unique_ptr<StageHost>> StageHost::listen(
     StageHostOptions options, std::vector<std::shared_ptr<transport::Transport>> transports,
     const std::vector<DataAddress>& addresses) {
   std::unique_ptr<StageHost> host(new StageHost(std::move(options)));
-  transport::Limits of_strangers = host->options_.limits;
-  of_strangers.max_stranger_frame_bytes = kMaxHelloBytes;
+  transport::LinkOptions of_strangers{.limits = host->options_.limits};
+  of_strangers.limits.max_stranger_frame_bytes = kMaxHelloBytes;
   for (const DataAddress& wanted : addresses) {
     const auto found = std::ranges::find(transports, wanted.transport,
                                          [](const auto& t) { return std::string(t->name()); });
@@ -120,16 +120,16 @@ Expected<std::unique_ptr<transport::Link>> StageHost::connect_downstream(
     transport::Transport& transport, const OpenStage& stage) const {
   const control::StageRequest& asked = stage.asked;
   const Deadline deadline = deadline_after(options_.connect_timeout);
-  transport::Limits limits = options_.limits;
+  transport::LinkOptions options{
+      .limits = options_.limits, .codec = stage.codec, .payload_checksum = asked.payload_checksum};
   if (asked.max_frame_bytes > 0) {
-    limits.max_frame_bytes = std::min(limits.max_frame_bytes, asked.max_frame_bytes);
+    std::uint64_t& most = options.limits.max_frame_bytes;
+    most = std::min(most, asked.max_frame_bytes);
   }
-  limits.codec = stage.codec;
-  limits.payload_checksum = asked.payload_checksum;
   return with_context(
       control::connect_to_stage(transport, asked.downstream,
                                 {asked.pipeline, asked.stage + 1, control::Role::kUpstream},
-                                deadline, limits),
+                                deadline, options),
       "connecting to the next stage at {} {}", transport.name(), asked.downstream);
 }
 
@@ -305,7 +305,7 @@ auto StageHost::on_probe(const std::string& transport, const std::string& addres
     PARETO_ASSIGN(transport::Transport * by, transport_named(transport));
     const TimePoint patience = *deadline_after(options_.connect_timeout);
     PARETO_ASSIGN(const auto link,
-                  by->connect(address, std::min(deadline, patience), options_.limits));
+                  by->connect(address, std::min(deadline, patience), {.limits = options_.limits}));
     const Probe probe(*this, *link);
     PARETO_TRY(control::introduce(*link, {0, 0, control::Role::kProbe}, deadline));
     return measure(*link);

@@ -45,6 +45,9 @@ Expected<> StageLinks::attach(control::Role role, std::unique_ptr<Link>& link, D
     if (!payload_checksum_) link->send_without_checksum();
     place = std::move(link);
   }
+  context_.log(LogLevel::kDebug,
+               fmt::format("{}: its {} is {}", context_.name(), upstream ? "upstream" : "sink",
+                           to_string(attached.identity())));
   // The thread that answers pings starts later: there is one sender at a time.
   PARETO_TRY(attached.send(control::ready_message(context_.pipeline), deadline));
   return {};

@@ -64,9 +64,7 @@ Expected<> ShapedNetwork::shape(int megabits_per_second) {
 }
 
 Expected<std::unique_ptr<transport::Link>> ShapedNetwork::connect(const wire::Codec* codec) {
-  transport::Limits limits;
-  limits.codec = codec;
-  return tcp_->connect(address_, deadline_after(kPatience), limits);
+  return tcp_->connect(address_, deadline_after(kPatience), {.codec = codec});
 }
 
 Expected<double> ShapedNetwork::measured_rate() {

@@ -185,8 +185,7 @@ class Peer {
 
   Expected<std::unique_ptr<Wire>> wire(const std::string& transport, std::int64_t bytes,
                                        bool checksum = false) {
-    transport::Limits limits;
-    limits.payload_checksum = checksum;
+    const transport::LinkOptions options{.payload_checksum = checksum};
     PARETO_ASSIGN(Tensor tensor, Tensor::allocate(DType::kUInt8, {bytes}));
     // Pages that were never written are all one page of zeros.
     std::memset(tensor.mutable_bytes().data(), 1, tensor.size_bytes());
@@ -198,7 +197,7 @@ class Peer {
     }
     PARETO_ASSIGN(const auto made, transport::make_transport(transport));
     PARETO_ASSIGN(auto link, made->connect(addresses_[transport].get<std::string>(),
-                                           deadline_after(std::chrono::seconds(10)), limits));
+                                           deadline_after(std::chrono::seconds(10)), options));
     return std::make_unique<LinkWire>(std::move(link), std::move(tensor));
   }
 

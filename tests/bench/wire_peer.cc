@@ -64,9 +64,7 @@ int run_wire_peer(int argc, char** argv) {
     if (transport->reach() == transport::Reach::kProcess) continue;
     const bool network = transport->reach() == transport::Reach::kNetwork;
     // What checksums cost is measured on the way here.
-    transport::Limits limits;
-    limits.payload_checksum = false;
-    auto listener = transport->listen(network ? host + ":0" : "auto", limits);
+    auto listener = transport->listen(network ? host + ":0" : "auto", {.payload_checksum = false});
     if (!listener) {
       fmt::print(stderr, "{}\n", listener.error().message);
       return 1;

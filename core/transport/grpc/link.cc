@@ -2,8 +2,8 @@
 
 #include "core/base/cpu_time.h"
 #include "core/transport/address.h"
+#include "core/transport/frame_options.h"
 #include "core/transport/grpc/settings.h"
-#include "core/transport/limits.h"
 
 namespace pareto::transport::grpc {
 namespace {
@@ -15,12 +15,13 @@ TimePoint now() { return std::chrono::steady_clock::now(); }
 }  // namespace
 
 GrpcLink::GrpcLink(std::shared_ptr<Stream> stream, std::shared_ptr<void> carrier,
-                   const std::string& peer, const Limits& limits)
+                   std::string address, const LinkOptions& options)
     : carrier_(std::move(carrier)),
       stream_(std::move(stream)),
-      peer_("grpc " + peer),
-      limits_(limits),
-      decoder_(stranger_limits(limits)) {}
+      address_(std::move(address)),
+      peer_("grpc " + address_),
+      options_(options),
+      decoder_(stranger_limits(options.limits)) {}
 
 GrpcLink::~GrpcLink() {
   stream_->close();
@@ -30,7 +31,7 @@ GrpcLink::~GrpcLink() {
 Expected<Sent> GrpcLink::send(const wire::Message& message, Deadline deadline) {
   const TimePoint start = now();
   const Nanoseconds start_cpu = thread_cpu_time();
-  auto frame = wire::encode_frame(message, frame_options(limits_), frame_limits(limits_));
+  auto frame = wire::encode_frame(message, frame_options(options_), frame_limits(options_.limits));
   if (!frame) return with_context(Expected<Sent>(tl::unexpected(frame.error())), "{}", peer_);
   auto chunks = to_chunks(*frame, kChunkBytes);
   const TimePoint encoded = now();

@@ -18,8 +18,8 @@ class GrpcLink final : public Link {
  public:
   /// `carrier`: what the stream runs on (a channel or a server); released after the stream has
   /// ended.
-  GrpcLink(std::shared_ptr<Stream> stream, std::shared_ptr<void> carrier, const std::string& peer,
-           const Limits& limits);
+  GrpcLink(std::shared_ptr<Stream> stream, std::shared_ptr<void> carrier, std::string address,
+           const LinkOptions& options);
   /// Waits until the peer knows, for a few seconds at most: until then it may still read what was
   /// sent.
   ~GrpcLink() override;
@@ -29,18 +29,20 @@ class GrpcLink final : public Link {
   void trust(std::uint64_t max_frame_bytes) override {
     decoder_.set_max_frame_bytes(max_frame_bytes);
   }
-  void send_without_checksum() override { limits_.payload_checksum = false; }
+  void send_without_checksum() override { options_.payload_checksum = false; }
   void close() override;
   void abort() override;
   std::string peer() const override { return peer_; }
+  PeerIdentity identity() const override { return {address_}; }
 
  private:
   Expected<> read_some(Deadline deadline);
 
   const std::shared_ptr<void> carrier_;
   const std::shared_ptr<Stream> stream_;
+  const std::string address_;  ///< the peer's
   const std::string peer_;
-  Limits limits_;
+  LinkOptions options_;
   std::atomic<bool> closed_ = false;  // on this side
 
   // The receiving thread's.

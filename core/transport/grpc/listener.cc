@@ -179,16 +179,16 @@ class LinkServer {
 };
 
 Expected<std::unique_ptr<Listener>> GrpcListener::open(const HostPort& address,
-                                                       const Limits& limits) {
-  auto server = std::make_shared<LinkServer>(limits);
+                                                       const LinkOptions& options) {
+  auto server = std::make_shared<LinkServer>(options.limits);
   HostPort bound = address;
-  PARETO_ASSIGN(bound.port, server->start(address, limits));
-  return std::make_unique<GrpcListener>(std::move(server), to_string(bound), limits);
+  PARETO_ASSIGN(bound.port, server->start(address, options.limits));
+  return std::make_unique<GrpcListener>(std::move(server), to_string(bound), options);
 }
 
 GrpcListener::GrpcListener(std::shared_ptr<LinkServer> server, std::string address,
-                           const Limits& limits)
-    : server_(std::move(server)), address_(std::move(address)), limits_(limits) {}
+                           const LinkOptions& options)
+    : server_(std::move(server)), address_(std::move(address)), options_(options) {}
 
 GrpcListener::~GrpcListener() { close(); }
 
@@ -202,7 +202,7 @@ Expected<std::unique_ptr<Link>> GrpcListener::accept(Deadline deadline) {
   if (!held) return fail(ErrorCode::kClosed, "grpc {}: the listener is closed", address_);
   PARETO_ASSIGN(auto stream, with_context(held->next(deadline), "grpc {}: accepting", address_));
   const std::string peer = stream->peer();
-  return std::make_unique<GrpcLink>(std::move(stream), held, peer, limits_);
+  return std::make_unique<GrpcLink>(std::move(stream), held, peer, options_);
 }
 
 void GrpcListener::close() {

@@ -17,9 +17,10 @@ class LinkServer;
 /// Threads: as Listener says.
 class GrpcListener final : public Listener {
  public:
-  static Expected<std::unique_ptr<Listener>> open(const HostPort& address, const Limits& limits);
+  static Expected<std::unique_ptr<Listener>> open(const HostPort& address,
+                                                  const LinkOptions& options);
 
-  GrpcListener(std::shared_ptr<LinkServer> server, std::string address, const Limits& limits);
+  GrpcListener(std::shared_ptr<LinkServer> server, std::string address, const LinkOptions& options);
   ~GrpcListener() override;
 
   std::string address() const override { return address_; }
@@ -33,7 +34,7 @@ class GrpcListener final : public Listener {
   std::mutex mutex_;
   std::shared_ptr<LinkServer> server_;
   const std::string address_;
-  const Limits limits_;
+  const LinkOptions options_;
 };
 
 }  // namespace pareto::transport::grpc

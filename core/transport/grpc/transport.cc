@@ -96,30 +96,30 @@ class GrpcTransport final : public Transport {
   Reach reach() const override { return Reach::kNetwork; }
 
   Expected<std::unique_ptr<Listener>> listen(const std::string& address,
-                                             const Limits& limits) override {
+                                             const LinkOptions& options) override {
     const auto open = [&]() -> Expected<std::unique_ptr<Listener>> {
       PARETO_ASSIGN(const HostPort where, parse_host_port(address));
-      return GrpcListener::open(where, limits);
+      return GrpcListener::open(where, options);
     };
     return with_context(open(), "grpc");
   }
 
   Expected<std::unique_ptr<Link>> connect(const std::string& address, Deadline deadline,
-                                          const Limits& limits) override {
-    return with_context(open_link(address, deadline, limits), "grpc");
+                                          const LinkOptions& options) override {
+    return with_context(open_link(address, deadline, options), "grpc");
   }
 
  private:
   static Expected<std::unique_ptr<Link>> open_link(const std::string& address, Deadline deadline,
-                                                   const Limits& limits) {
+                                                   const LinkOptions& options) {
     PARETO_ASSIGN(const HostPort asked, parse_host_port(address));
     if (asked.port == 0) {
       return fail(ErrorCode::kInvalidArgument, "{}: port 0 cannot be connected to", address);
     }
     PARETO_ASSIGN(const HostPort where, pick_address(asked, deadline));
-    PARETO_ASSIGN(const auto channel, open_channel(where, deadline, limits));
+    PARETO_ASSIGN(const auto channel, open_channel(where, deadline, options.limits));
 
-    auto stream = std::make_shared<ClientStream>(limits.read_ahead_bytes);
+    auto stream = std::make_shared<ClientStream>(options.limits.read_ahead_bytes);
     ::grpc::GenericStub stub(channel);
     stream->call(stub);
     const auto open = stream->wait_until_open(deadline);
@@ -129,7 +129,7 @@ class GrpcTransport final : public Transport {
       return with_context(Expected<std::unique_ptr<Link>>(tl::unexpected(open.error())), "{}",
                           address);
     }
-    return std::make_unique<GrpcLink>(std::move(stream), channel, address, limits);
+    return std::make_unique<GrpcLink>(std::move(stream), channel, address, options);
   }
 
   /// gRPC 1.51 now and then takes a connection under way for one that failed ("Invalid argument":

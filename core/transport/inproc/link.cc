@@ -1,7 +1,7 @@
 #include "core/transport/inproc/link.h"
 
 #include "core/base/cpu_time.h"
-#include "core/transport/limits.h"
+#include "core/transport/frame_options.h"
 
 namespace pareto::transport::inproc {
 namespace {
@@ -13,13 +13,13 @@ TimePoint now() { return std::chrono::steady_clock::now(); }
 
 }  // namespace
 
-InprocLink::Pair InprocLink::make_pair(const std::string& name, const Limits& connecting,
-                                       const Limits& accepting) {
+InprocLink::Pair InprocLink::make_pair(const std::string& name, const LinkOptions& connecting,
+                                       const LinkOptions& accepting) {
   auto there = std::make_shared<Queue>(kMessagesUnderWay);
   auto back = std::make_shared<Queue>(kMessagesUnderWay);
   const std::string peer = "inproc " + name;
-  return {std::make_unique<InprocLink>(there, back, peer, connecting),
-          std::make_unique<InprocLink>(back, there, peer, accepting)};
+  return {std::make_unique<InprocLink>(there, back, peer, connecting.limits),
+          std::make_unique<InprocLink>(back, there, peer, accepting.limits)};
 }
 
 InprocLink::InprocLink(std::shared_ptr<Queue> out, std::shared_ptr<Queue> in, std::string peer,

@@ -26,7 +26,8 @@ class InprocLink final : public Link {
 
   /// Makes two ends that talk to each other: the connecting one, then the accepting one, each with
   /// its own limits.
-  static Pair make_pair(const std::string& name, const Limits& connecting, const Limits& accepting);
+  static Pair make_pair(const std::string& name, const LinkOptions& connecting,
+                        const LinkOptions& accepting);
 
   InprocLink(std::shared_ptr<Queue> out, std::shared_ptr<Queue> in, std::string peer,
              const Limits& limits);
@@ -36,6 +37,7 @@ class InprocLink final : public Link {
   Expected<Received> receive(Deadline deadline) override;
   void close() override;
   std::string peer() const override { return peer_; }
+  PeerIdentity identity() const override { return {"this process", true}; }
 
  private:
   const std::shared_ptr<Queue> out_;

@@ -12,12 +12,12 @@
 
 namespace pareto::transport::inproc {
 
-/// Connections that wait to be accepted, and the limits they will be accepted with.
+/// Connections that wait to be accepted, and the options they will be accepted with.
 struct Backlog {
   static constexpr std::size_t kMostWaiting = 128;
 
-  explicit Backlog(const Limits& with_limits) : limits(with_limits) {}
-  const Limits limits;
+  explicit Backlog(const LinkOptions& with_options) : options(with_options) {}
+  const LinkOptions options;
   BoundedQueue<std::unique_ptr<Link>> waiting{kMostWaiting};
 };
 

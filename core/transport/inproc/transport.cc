@@ -13,20 +13,20 @@ class InprocTransport final : public Transport {
   Reach reach() const override { return Reach::kProcess; }
 
   Expected<std::unique_ptr<Listener>> listen(const std::string& address,
-                                             const Limits& limits) override {
-    auto backlog = std::make_shared<Backlog>(limits);
+                                             const LinkOptions& options) override {
+    auto backlog = std::make_shared<Backlog>(options);
     PARETO_ASSIGN(std::string name, with_context(registry_->add(address, backlog), "inproc"));
     return std::make_unique<InprocListener>(registry_, std::move(backlog), std::move(name));
   }
 
   Expected<std::unique_ptr<Link>> connect(const std::string& address, Deadline deadline,
-                                          const Limits& limits) override {
+                                          const LinkOptions& options) override {
     if (address.empty()) {
       return fail(ErrorCode::kInvalidArgument, "inproc: \"\" is no name to connect to");
     }
     const std::shared_ptr<Backlog> backlog = registry_->find(address);
     if (!backlog) return nobody(address);
-    auto [connecting, accepting] = InprocLink::make_pair(address, limits, backlog->limits);
+    auto [connecting, accepting] = InprocLink::make_pair(address, options, backlog->options);
     const auto pushed = backlog->waiting.push(std::move(accepting), deadline);
     if (!pushed && pushed.error().code == ErrorCode::kClosed) return nobody(address);
     PARETO_TRY(with_context(pushed, "inproc: connecting to {}", address));

@@ -5,7 +5,8 @@
 #include <utility>
 
 #include "core/base/cpu_time.h"
-#include "core/transport/limits.h"
+#include "core/transport/frame_options.h"
+#include "core/transport/shm/unix_socket.h"
 
 namespace pareto::transport::shm {
 namespace {
@@ -15,19 +16,20 @@ TimePoint now() { return std::chrono::steady_clock::now(); }
 }  // namespace
 
 Expected<std::unique_ptr<Link>> ShmLink::open(FileDescriptor socket, const std::string& peer,
-                                              const Limits& limits) {
+                                              const LinkOptions& options) {
   PARETO_ASSIGN(Waker waker, Waker::create());
-  auto link = std::make_unique<ShmLink>(std::move(socket), std::move(waker), peer, limits);
-  PARETO_ASSIGN(link->outbox_, Outbox::open(link->socket_, link->waker_, limits));
+  auto link = std::make_unique<ShmLink>(std::move(socket), std::move(waker), peer, options);
+  PARETO_ASSIGN(link->outbox_, Outbox::open(link->socket_, link->waker_, options.limits));
   return link;
 }
 
-ShmLink::ShmLink(FileDescriptor socket, Waker waker, const std::string& peer, const Limits& limits)
+ShmLink::ShmLink(FileDescriptor socket, Waker waker, const std::string& peer,
+                 const LinkOptions& options)
     : socket_(std::move(socket)),
       waker_(std::move(waker)),
-      limits_(limits),
+      options_(options),
       peer_("shm " + peer),
-      inbox_(limits) {}
+      inbox_(options.limits) {}
 
 ShmLink::~ShmLink() { close(); }
 
@@ -35,8 +37,8 @@ Expected<Sent> ShmLink::send(const wire::Message& message, Deadline deadline) {
   const TimePoint start = now();
   const Nanoseconds start_cpu = thread_cpu_time();
   if (closed_) return fail(ErrorCode::kClosed, "{}: the link is closed", peer_);
-  const wire::FrameOptions options{.payload_checksum = false, .codec = limits_.codec};
-  const auto frame = wire::encode_frame(message, options, frame_limits(limits_));
+  const wire::FrameOptions options{.payload_checksum = false, .codec = options_.codec};
+  const auto frame = wire::encode_frame(message, options, frame_limits(options_.limits));
   if (!frame) return with_context(Expected<Sent>(tl::unexpected(frame.error())), "{}", peer_);
   const TimePoint encoded = now();
   PARETO_TRY(with_context(outbox_->send(*frame, deadline), "{}: sending", peer_));
@@ -69,16 +71,23 @@ Expected<std::optional<Received>> ShmLink::receive_packet_once(Deadline deadline
                   packet.body.size());
     }
     PARETO_ASSIGN(received.message,
-                  wire::decode_frame(packet.body, frame_limits(limits_), &received.decode));
+                  wire::decode_frame(packet.body, frame_limits(options_.limits), &received.decode));
   } else {
     PARETO_ASSIGN(const auto frame, inbox_.take(std::move(packet)));
     if (!frame) return std::nullopt;
-    PARETO_ASSIGN(received.message, wire::borrow_frame(frame->bytes, frame->owner,
-                                                       frame_limits(limits_), &received.decode));
+    PARETO_ASSIGN(received.message,
+                  wire::borrow_frame(frame->bytes, frame->owner, frame_limits(options_.limits),
+                                     &received.decode));
   }
   received.receive = now() - received.arrived - received.decode;
   received.cpu = thread_cpu_time() - start_cpu;
   return received;
+}
+
+PeerIdentity ShmLink::identity() const {
+  const auto user = user_of(socket_);
+  if (!user) return {"a process of this machine"};
+  return {fmt::format("user {} of this machine", *user), true};
 }
 
 void ShmLink::close() {

@@ -22,22 +22,23 @@ class ShmLink final : public Link {
  public:
   /// Takes a connected, non-blocking SOCK_SEQPACKET socket. Fails: kExhausted, kClosed.
   static Expected<std::unique_ptr<Link>> open(FileDescriptor socket, const std::string& peer,
-                                              const Limits& limits);
+                                              const LinkOptions& options);
 
-  ShmLink(FileDescriptor socket, Waker waker, const std::string& peer, const Limits& limits);
+  ShmLink(FileDescriptor socket, Waker waker, const std::string& peer, const LinkOptions& options);
   ~ShmLink() override;
 
   Expected<Sent> send(const wire::Message& message, Deadline deadline) override;
   Expected<Received> receive(Deadline deadline) override;
   void close() override;
   std::string peer() const override { return peer_; }
+  PeerIdentity identity() const override;
 
  private:
   Expected<std::optional<Received>> receive_packet_once(Deadline deadline);
 
   const FileDescriptor socket_;
   Waker waker_;
-  const Limits limits_;
+  const LinkOptions options_;
   const std::string peer_;
   std::atomic<bool> closed_ = false;
 

@@ -9,18 +9,20 @@
 
 namespace pareto::transport::shm {
 
-Expected<std::unique_ptr<Listener>> ShmListener::open(std::string name, const Limits& limits) {
+Expected<std::unique_ptr<Listener>> ShmListener::open(std::string name,
+                                                      const LinkOptions& options) {
   PARETO_ASSIGN(FileDescriptor socket, listen_unix(name));
   PARETO_ASSIGN(Waker waker, Waker::create());
   return std::make_unique<ShmListener>(std::move(socket), std::move(waker), std::move(name),
-                                       limits);
+                                       options);
 }
 
-ShmListener::ShmListener(FileDescriptor socket, Waker waker, std::string name, const Limits& limits)
+ShmListener::ShmListener(FileDescriptor socket, Waker waker, std::string name,
+                         const LinkOptions& options)
     : socket_(std::move(socket)),
       waker_(std::move(waker)),
       name_(std::move(name)),
-      limits_(limits) {}
+      options_(options) {}
 
 ShmListener::~ShmListener() { close(); }
 
@@ -31,7 +33,7 @@ Expected<std::unique_ptr<Link>> ShmListener::accept(Deadline deadline) {
                                                       "shm {}: accepting", name_));
     // One that went away, or may not share memory with us, harms nobody else.
     if (!is_ours(socket)) continue;
-    auto link = ShmLink::open(std::move(socket), name_, limits_);
+    auto link = ShmLink::open(std::move(socket), name_, options_);
     if (link || link.error().code == ErrorCode::kExhausted) return link;
   }
   return fail(ErrorCode::kClosed, "shm {}: the listener is closed", name_);

@@ -14,8 +14,8 @@ namespace pareto::transport::shm {
 class ShmListener final : public Listener {
  public:
   /// Fails: kPermission (the name is in use), kInvalidArgument, kExhausted.
-  static Expected<std::unique_ptr<Listener>> open(std::string name, const Limits& limits);
-  ShmListener(FileDescriptor socket, Waker waker, std::string name, const Limits& limits);
+  static Expected<std::unique_ptr<Listener>> open(std::string name, const LinkOptions& options);
+  ShmListener(FileDescriptor socket, Waker waker, std::string name, const LinkOptions& options);
   ~ShmListener() override;
 
   std::string address() const override { return name_; }
@@ -26,7 +26,7 @@ class ShmListener final : public Listener {
   const FileDescriptor socket_;
   Waker waker_;
   const std::string name_;
-  const Limits limits_;
+  const LinkOptions options_;
   std::atomic<bool> closed_ = false;
 };
 

@@ -14,15 +14,15 @@ class ShmTransport final : public Transport {
   Reach reach() const override { return Reach::kMachine; }
 
   Expected<std::unique_ptr<Listener>> listen(const std::string& address,
-                                             const Limits& limits) override {
-    return with_context(ShmListener::open(address, limits), "shm");
+                                             const LinkOptions& options) override {
+    return with_context(ShmListener::open(address, options), "shm");
   }
 
   Expected<std::unique_ptr<Link>> connect(const std::string& address, Deadline deadline,
-                                          const Limits& limits) override {
+                                          const LinkOptions& options) override {
     const auto open = [&]() -> Expected<std::unique_ptr<Link>> {
       PARETO_ASSIGN(FileDescriptor socket, connect_unix(address, deadline));
-      return ShmLink::open(std::move(socket), address, limits);
+      return ShmLink::open(std::move(socket), address, options);
     };
     return with_context(open(), "shm");
   }

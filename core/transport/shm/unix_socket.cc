@@ -89,11 +89,16 @@ Expected<FileDescriptor> connect_unix(const std::string& name, Deadline deadline
   return socket;
 }
 
-bool is_ours(const FileDescriptor& socket) {
+std::optional<std::uint32_t> user_of(const FileDescriptor& socket) {
   ucred peer{};
   socklen_t size = sizeof(peer);
-  if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return false;
-  return peer.uid == 0 || peer.uid == ::geteuid();
+  if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return std::nullopt;
+  return peer.uid;
+}
+
+bool is_ours(const FileDescriptor& socket) {
+  const auto user = user_of(socket);
+  return user && (*user == 0 || *user == ::geteuid());
 }
 
 }  // namespace pareto::transport::shm

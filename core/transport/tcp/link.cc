@@ -1,15 +1,11 @@
 #include "core/transport/tcp/link.h"
 
-#include <limits.h>
-#include <poll.h>
-#include <sys/socket.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <span>
 
 #include "core/base/cpu_time.h"
-#include "core/transport/limits.h"
+#include "core/transport/frame_options.h"
+#include "core/transport/tcp/socket_stream.h"
 
 namespace pareto::transport::tcp {
 namespace {
@@ -30,28 +26,16 @@ void drop_front(std::vector<iovec>& parts, std::size_t& first, std::size_t count
 
 }  // namespace
 
-Expected<std::unique_ptr<Link>> TcpLink::open(FileDescriptor socket, const Limits& limits) {
-  PARETO_ASSIGN(Waker waker, Waker::create());
-  tune_connection(socket);
-  return std::make_unique<TcpLink>(std::move(socket), std::move(waker), limits);
+Expected<std::unique_ptr<Link>> TcpLink::open(FileDescriptor socket, const LinkOptions& options) {
+  PARETO_ASSIGN(auto stream, SocketStream::open(std::move(socket)));
+  return std::make_unique<TcpLink>(std::move(stream), options);
 }
 
-TcpLink::TcpLink(FileDescriptor socket, Waker waker, const Limits& limits)
-    : socket_(std::move(socket)),
-      waker_(std::move(waker)),
-      peer_("tcp " + remote_address(socket_)),
-      encoder_(frame_options(limits), frame_limits(limits)),
-      decoder_(stranger_limits(limits)) {}
-
-TcpLink::~TcpLink() {
-  close();
-  // Closing a socket with unread bytes resets the connection, and what we sent last would be lost
-  // with it.
-  constexpr int kMostRounds = 64;
-  for (int round = 0; round < kMostRounds; ++round) {
-    if (::recv(socket_.get(), nullptr, 1 << 20, MSG_TRUNC | MSG_DONTWAIT) <= 0) break;
-  }
-}
+TcpLink::TcpLink(std::unique_ptr<ByteStream> stream, const LinkOptions& options)
+    : stream_(std::move(stream)),
+      peer_("tcp " + stream_->address()),
+      encoder_(frame_options(options), frame_limits(options.limits)),
+      decoder_(stranger_limits(options.limits)) {}
 
 Expected<Sent> TcpLink::send(const wire::Message& message, Deadline deadline) {
   const TimePoint start = now();
@@ -86,29 +70,14 @@ Expected<> TcpLink::write(wire::EncodedFrame& frame, Deadline deadline) {
 Expected<> TcpLink::write_all(bool started, Deadline deadline) {
   std::size_t first = 0;
   while (first < unsent_.size()) {
-    if (closed_) return fail(ErrorCode::kClosed, "the link is closed");
-    if (peer_closed_) return fail(ErrorCode::kClosed, "the peer closed the link");
-    msghdr header{};
-    header.msg_iov = unsent_.data() + first;
-    header.msg_iovlen = std::min<std::size_t>(unsent_.size() - first, IOV_MAX);
-    const ssize_t written = ::sendmsg(socket_.get(), &header, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (written >= 0) {
-      started = started || written > 0;
-      drop_front(unsent_, first, static_cast<std::size_t>(written));
-    } else if (errno == EAGAIN) {
-      const auto ready = wait_until_ready(socket_.get(), POLLOUT | POLLRDHUP, &waker_, deadline);
-      if (!ready) {
-        // Half a frame is on its way: nothing can follow it but its other half.
-        if (started && ready.error().code == ErrorCode::kTimeout) close();
-        return tl::unexpected(ready.error());
-      }
-      // A peer that closed reads no more: it would never make room.
-      if ((*ready & POLLRDHUP) != 0) peer_closed_ = true;
-    } else if (errno == EPIPE) {
-      return fail(ErrorCode::kClosed, "the {} closed the link", closed_ ? "owner" : "peer");
-    } else if (errno != EINTR) {
-      return fail(ErrorCode::kUnavailable, "the connection broke: {}", errno_text(errno));
+    const auto written = stream_->write_some(std::span(unsent_).subspan(first), deadline);
+    if (!written) {
+      // Half a frame is on its way: nothing can follow it but its other half.
+      if (started && written.error().code == ErrorCode::kTimeout) close();
+      return tl::unexpected(written.error());
     }
+    started = true;
+    drop_front(unsent_, first, *written);
   }
   return {};
 }
@@ -145,38 +114,24 @@ Expected<> TcpLink::read_some(Deadline deadline) {
   }
   // Small frames come whole with one call: what follows the header lands in the buffer behind it.
   parts[count] = {ahead_.data(), ahead_.size()};
-  msghdr header{};
-  header.msg_iov = parts.data();
-  header.msg_iovlen = count + 1;
-  const ssize_t got = ::recvmsg(socket_.get(), &header, MSG_DONTWAIT);
+  PARETO_ASSIGN(const std::size_t got,
+                stream_->read_some(std::span(parts).first(count + 1), deadline));
   if (got == 0) return end_of_stream();
-  if (got < 0) {
-    if (errno == EINTR) return {};
-    if (errno == EAGAIN) {
-      PARETO_TRY(wait_until_ready(socket_.get(), POLLIN, &waker_, deadline));
-      return {};
-    }
-    return fail(ErrorCode::kUnavailable, "the connection broke: {}", errno_text(errno));
-  }
   if (decoder_.untouched()) arrival_.begin();
-  const auto bytes = static_cast<std::size_t>(got);
   ahead_begin_ = 0;
-  ahead_end_ = bytes - std::min(bytes, asked);
-  return decoder_.advance(std::min(bytes, asked));
+  ahead_end_ = got - std::min(got, asked);
+  return decoder_.advance(std::min(got, asked));
 }
 
-Expected<> TcpLink::end_of_stream() {
-  peer_closed_ = true;
+tl::unexpected<Error> TcpLink::end_of_stream() const {
   if (decoder_.untouched()) return fail(ErrorCode::kClosed, "the peer closed the link");
   return fail(ErrorCode::kUnavailable, "the connection ended inside a frame, after {} bytes of it",
               decoder_.received_bytes());
 }
 
 void TcpLink::close() {
-  if (closed_.exchange(true)) return;
-  // What was sent still arrives; the peer then reads the end of the stream.
-  ::shutdown(socket_.get(), SHUT_WR);
-  waker_.wake();
+  closed_ = true;
+  stream_->shut_down();
 }
 
 }  // namespace pareto::transport::tcp

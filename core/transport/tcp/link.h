@@ -9,25 +9,24 @@
 #include <string>
 #include <vector>
 
+#include "core/base/file_descriptor.h"
 #include "core/transport/frame_arrival.h"
-#include "core/transport/socket.h"
+#include "core/transport/tcp/byte_stream.h"
 #include "core/transport/transport.h"
 #include "core/wire/frame.h"
 
 namespace pareto::transport::tcp {
 
-/// The socket never blocks: calls try first and wait for the socket, the deadline or close() when
-/// they have to. Tensors are sent from and received into their own memory; a steady stream of
-/// messages without a codec takes nothing from the heap, on either side.
+/// Frames on a stream of bytes. Tensors are sent from and received into their own memory; a steady
+/// stream of messages without a codec takes nothing from the heap, on either side.
 ///
 /// Threads: as Link says; members are grouped by the direction whose thread uses them.
 class TcpLink final : public Link {
  public:
-  /// Takes a connected, non-blocking socket.
-  static Expected<std::unique_ptr<Link>> open(FileDescriptor socket, const Limits& limits);
+  /// Takes a connected, non-blocking socket. Fails: kExhausted (no descriptors left).
+  static Expected<std::unique_ptr<Link>> open(FileDescriptor socket, const LinkOptions& options);
 
-  TcpLink(FileDescriptor socket, Waker waker, const Limits& limits);
-  ~TcpLink() override;
+  TcpLink(std::unique_ptr<ByteStream> stream, const LinkOptions& options);
 
   Expected<Sent> send(const wire::Message& message, Deadline deadline) override;
   Expected<Received> receive(Deadline deadline) override;
@@ -37,19 +36,18 @@ class TcpLink final : public Link {
   void send_without_checksum() override { encoder_.leave_out_checksum(); }
   void close() override;
   std::string peer() const override { return peer_; }
+  PeerIdentity identity() const override { return stream_->identity(); }
 
  private:
   Expected<> write(wire::EncodedFrame& frame, Deadline deadline);
   /// Writes everything in unsent_. `started` means that a part of the frame went out before.
   Expected<> write_all(bool started, Deadline deadline);
   Expected<> read_some(Deadline deadline);
-  Expected<> end_of_stream();
+  tl::unexpected<Error> end_of_stream() const;
 
-  const FileDescriptor socket_;
-  Waker waker_;
+  const std::unique_ptr<ByteStream> stream_;
   const std::string peer_;
-  std::atomic<bool> closed_ = false;       // on this side
-  std::atomic<bool> peer_closed_ = false;  // seen by receive, told to send
+  std::atomic<bool> closed_ = false;  // on this side: what was read ahead is no message any more
 
   // The sending thread's.
   wire::FrameEncoder encoder_;

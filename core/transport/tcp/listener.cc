@@ -7,16 +7,16 @@
 namespace pareto::transport::tcp {
 
 Expected<std::unique_ptr<Listener>> TcpListener::open(const HostPort& address,
-                                                      const Limits& limits) {
+                                                      const LinkOptions& options) {
   PARETO_ASSIGN(FileDescriptor socket, open_listener(address));
   PARETO_ASSIGN(Waker waker, Waker::create());
-  return std::make_unique<TcpListener>(std::move(socket), std::move(waker), limits);
+  return std::make_unique<TcpListener>(std::move(socket), std::move(waker), options);
 }
 
-TcpListener::TcpListener(FileDescriptor socket, Waker waker, const Limits& limits)
+TcpListener::TcpListener(FileDescriptor socket, Waker waker, const LinkOptions& options)
     : socket_(std::move(socket)),
       waker_(std::move(waker)),
-      limits_(limits),
+      options_(options),
       address_(local_address(socket_)) {}
 
 TcpListener::~TcpListener() { close(); }
@@ -24,7 +24,7 @@ TcpListener::~TcpListener() { close(); }
 Expected<std::unique_ptr<Link>> TcpListener::accept(Deadline deadline) {
   PARETO_ASSIGN(FileDescriptor socket, with_context(accept_connection(socket_, waker_, deadline),
                                                     "tcp {}: accepting", address_));
-  return TcpLink::open(std::move(socket), limits_);
+  return TcpLink::open(std::move(socket), options_);
 }
 
 void TcpListener::close() {

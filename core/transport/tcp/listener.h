@@ -13,9 +13,10 @@ namespace pareto::transport::tcp {
 /// Threads: as Listener says.
 class TcpListener final : public Listener {
  public:
-  static Expected<std::unique_ptr<Listener>> open(const HostPort& address, const Limits& limits);
+  static Expected<std::unique_ptr<Listener>> open(const HostPort& address,
+                                                  const LinkOptions& options);
 
-  TcpListener(FileDescriptor socket, Waker waker, const Limits& limits);
+  TcpListener(FileDescriptor socket, Waker waker, const LinkOptions& options);
   ~TcpListener() override;
 
   std::string address() const override { return address_; }
@@ -25,7 +26,7 @@ class TcpListener final : public Listener {
  private:
   const FileDescriptor socket_;
   Waker waker_;
-  const Limits limits_;
+  const LinkOptions options_;
   const std::string address_;
   std::atomic<bool> closed_ = false;
 };

@@ -13,20 +13,20 @@ class TcpTransport final : public Transport {
   Reach reach() const override { return Reach::kNetwork; }
 
   Expected<std::unique_ptr<Listener>> listen(const std::string& address,
-                                             const Limits& limits) override {
+                                             const LinkOptions& options) override {
     const auto open = [&]() -> Expected<std::unique_ptr<Listener>> {
       PARETO_ASSIGN(const HostPort where, parse_host_port(address));
-      return TcpListener::open(where, limits);
+      return TcpListener::open(where, options);
     };
     return with_context(open(), "tcp");
   }
 
   Expected<std::unique_ptr<Link>> connect(const std::string& address, Deadline deadline,
-                                          const Limits& limits) override {
+                                          const LinkOptions& options) override {
     const auto open = [&]() -> Expected<std::unique_ptr<Link>> {
       PARETO_ASSIGN(const HostPort where, parse_host_port(address));
       PARETO_ASSIGN(FileDescriptor socket, open_connection(where, deadline));
-      return TcpLink::open(std::move(socket), limits);
+      return TcpLink::open(std::move(socket), options);
     };
     return with_context(open(), "tcp");
   }

@@ -39,8 +39,10 @@ class FakeLink final : public transport::Link {
   }
   void close() override { closed_ = true; }
   std::string peer() const override { return "fake"; }
+  transport::PeerIdentity identity() const override { return {"fake", authenticated}; }
   bool is_closed() const { return closed_; }
 
+  bool authenticated = true;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> sent;  ///< pipeline and request
   std::deque<Message> coming;
   int ends = 0;
@@ -101,6 +103,13 @@ TEST_F(Turns, AnotherLoadBeginsWithTheFirstReplicaAgain) {
   send(0);
   EXPECT_THAT(sources_[1].sent, IsEmpty());
   EXPECT_EQ(receive(), 0);
+}
+
+TEST_F(Turns, OneUnknownPeerMakesAllOfThemUnknown) {
+  EXPECT_EQ(to_string(links_.source().identity()), "in turns fake fake");
+  sources_[1].authenticated = false;
+  EXPECT_EQ(to_string(links_.source().identity()), "in turns fake fake (not authenticated)");
+  EXPECT_TRUE(links_.sink().identity().authenticated);
 }
 
 TEST_F(Turns, AllOfThemEndAndClose) {

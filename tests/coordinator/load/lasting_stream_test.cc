@@ -54,6 +54,7 @@ class ClosedLink final : public transport::Link {
     link_->close();
   }
   std::string peer() const override { return link_->peer(); }
+  transport::PeerIdentity identity() const override { return link_->identity(); }
   bool is_closed() const { return closed_; }
 
  private:

@@ -62,6 +62,7 @@ class FullLink final : public transport::Link {
   }
   void close() override { closed_.close(); }
   std::string peer() const override { return "full"; }
+  transport::PeerIdentity identity() const override { return {peer()}; }
 
  private:
   BoundedQueue<int> closed_{1};
@@ -173,6 +174,7 @@ class NarrowLink final : public transport::Link {
   }
   void close() override { link_.close(); }
   std::string peer() const override { return link_.peer(); }
+  transport::PeerIdentity identity() const override { return link_.identity(); }
 
  private:
   transport::Link& link_;

@@ -25,6 +25,7 @@ class MemoryLink final : public Link {
   }
   void close() override { close_both(); }
   std::string peer() const override { return "memory"; }
+  transport::PeerIdentity identity() const override { return {peer()}; }
 
  private:
   void close_both() {
@@ -56,12 +57,12 @@ class SharedTransport final : public transport::Transport {
   explicit SharedTransport(transport::Transport& shared) : shared_(shared) {}
   std::string_view name() const override { return shared_.name(); }
   transport::Reach reach() const override { return transport::Reach::kProcess; }
-  Expected<std::unique_ptr<transport::Listener>> listen(const std::string& address,
-                                                        const transport::Limits& limits) override {
+  Expected<std::unique_ptr<transport::Listener>> listen(
+      const std::string& address, const transport::LinkOptions& options) override {
     return shared_.listen(address, limits);
   }
   Expected<std::unique_ptr<Link>> connect(const std::string& address, Deadline deadline,
-                                          const transport::Limits& limits) override {
+                                          const transport::LinkOptions& options) override {
     return shared_.connect(address, deadline, limits);
   }
 
@@ -71,8 +72,8 @@ class SharedTransport final : public transport::Transport {
 
 }  // namespace
 
-Expected<std::unique_ptr<transport::Listener>> MemoryTransport::listen(const std::string&,
-                                                                       const transport::Limits&) {
+Expected<std::unique_ptr<transport::Listener>> MemoryTransport::listen(
+    const std::string&, const transport::LinkOptions&) {
   const std::lock_guard lock(mutex_);
   const std::string address = fmt::format("m{}:0", listening_.size());
   auto backlog = std::make_shared<Backlog>(16);
@@ -82,7 +83,7 @@ Expected<std::unique_ptr<transport::Listener>> MemoryTransport::listen(const std
 
 Expected<std::unique_ptr<Link>> MemoryTransport::connect(const std::string& address,
                                                          Deadline deadline,
-                                                         const transport::Limits&) {
+                                                         const transport::LinkOptions&) {
   const std::lock_guard lock(mutex_);
   const auto found = listening_.find(address);
   if (found == listening_.end()) return fail(ErrorCode::kUnavailable, "nobody at {}", address);

@@ -17,10 +17,11 @@ class MemoryTransport final : public transport::Transport {
  public:
   std::string_view name() const override { return "memory"; }
   transport::Reach reach() const override { return transport::Reach::kProcess; }
-  Expected<std::unique_ptr<transport::Listener>> listen(const std::string& address,
-                                                        const transport::Limits& limits) override;
-  Expected<std::unique_ptr<transport::Link>> connect(const std::string& address, Deadline deadline,
-                                                     const transport::Limits& limits) override;
+  Expected<std::unique_ptr<transport::Listener>> listen(
+      const std::string& address, const transport::LinkOptions& options) override;
+  Expected<std::unique_ptr<transport::Link>> connect(
+      const std::string& address, Deadline deadline,
+      const transport::LinkOptions& options) override;
   /// Makes both ends of a link.
   static std::pair<std::unique_ptr<transport::Link>, std::unique_ptr<transport::Link>> pair();
 

@@ -1,6 +1,7 @@
 // What every transport promises of addresses, listeners and strangers.
 #include <dirent.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "core/transport/socket.h"
 #include "tests/core/transport/conformance_suite.h"
@@ -71,6 +72,24 @@ TEST_P(Conformance, PeersAreNamed) {
   const std::string expected = GetParam() + (is_network() ? " 127.0.0.1:" : " ");
   EXPECT_TRUE(links.client->peer().starts_with(expected)) << links.client->peer();
   EXPECT_TRUE(links.server->peer().starts_with(expected)) << links.server->peer();
+}
+
+TEST_P(Conformance, OnlyWhatSomebodyVouchesForIsAuthenticated) {
+  const Pair links = pair();
+  for (const Link* link : {links.client.get(), links.server.get()}) {
+    const PeerIdentity peer = link->identity();
+    if (is_network()) {
+      EXPECT_FALSE(peer.authenticated) << "nobody has shown a certificate";
+      EXPECT_EQ(GetParam() + " " + peer.name, link->peer());
+      EXPECT_EQ(to_string(peer), peer.name + " (not authenticated)");
+      continue;
+    }
+    const bool one_process = transport_->reach() == Reach::kProcess;
+    EXPECT_TRUE(peer.authenticated);
+    EXPECT_EQ(to_string(peer), one_process
+                                   ? "this process"
+                                   : "user " + std::to_string(::geteuid()) + " of this machine");
+  }
 }
 
 TEST_P(Conformance, AcceptedLinksOutliveTheirListener) {

@@ -14,16 +14,16 @@ class Conformance : public testing::TestWithParam<std::string> {
  protected:
   Conformance() : transport_(must(make_transport(GetParam()))) {}
 
-  std::unique_ptr<Listener> listen(const Limits& limits = {}) {
-    return must(transport_->listen(listen_address(*transport_), limits));
+  std::unique_ptr<Listener> listen(const LinkOptions& options = {}) {
+    return must(transport_->listen(listen_address(*transport_), options));
   }
-  Pair connect(Listener& listener, const Limits& limits = {}) {
-    auto client = must(transport_->connect(listener.address(), soon(), limits));
+  Pair connect(Listener& listener, const LinkOptions& options = {}) {
+    auto client = must(transport_->connect(listener.address(), soon(), options));
     return {std::move(client), must(listener.accept(soon()))};
   }
-  Pair pair(const Limits& limits = {}) {
-    const auto listener = listen(limits);
-    return connect(*listener, limits);
+  Pair pair(const LinkOptions& options = {}) {
+    const auto listener = listen(options);
+    return connect(*listener, options);
   }
   bool is_network() const { return transport_->reach() == Reach::kNetwork; }
 

@@ -108,9 +108,7 @@ TEST_P(Conformance, WhatACodecMadeArrivesDecoded) {
   message.body = Tuple{{*tensor, std::int64_t{7}}};
   const auto listener = listen();
   for (const wire::Codec* codec : wire::builtin_codecs()) {
-    Limits limits;
-    limits.codec = codec;
-    const Pair links = connect(*listener, limits);
+    const Pair links = connect(*listener, {.codec = codec});
     const auto sent = links.client->send(message, soon());
     ASSERT_TRUE(sent) << sent.error().message;
     const auto received = links.server->receive(soon());
@@ -154,10 +152,10 @@ TEST_P(Conformance, ASlowReceiverBlocksTheSender) {
 }
 
 TEST_P(Conformance, OversizedFramesAreRefusedByBothEnds) {
-  Limits small;
-  small.max_frame_bytes = 100'000;
+  LinkOptions small;
+  small.limits.max_frame_bytes = 100'000;
   const auto listener = listen(small);
-  Pair links = connect(*listener, Limits{});
+  Pair links = connect(*listener);
   ASSERT_TRUE(links.client->send(message_of(1, 99'000), soon()));
   ASSERT_TRUE(links.server->receive(soon()));
   // Refused before it is sent; the link lives on.
@@ -178,11 +176,11 @@ TEST_P(Conformance, OversizedFramesAreRefusedByBothEnds) {
 
 TEST_P(Conformance, WhoHasNotSaidWhoItIsSendsLittle) {
   if (!is_network()) GTEST_SKIP() << "strangers come by networks";
-  Limits limits;
-  limits.max_stranger_frame_bytes = 4096;
-  const auto listener = listen(limits);
+  LinkOptions of_strangers;
+  of_strangers.limits.max_stranger_frame_bytes = 4096;
+  const auto listener = listen(of_strangers);
   {
-    Pair links = connect(*listener, Limits{});
+    Pair links = connect(*listener);
     Async sending([&] { return links.client->send(message_of(1, 5000), soon()); });
     EXPECT_EQ(code_of(links.server->receive(soon())), ErrorCode::kExhausted);
     links.server.reset();
@@ -190,7 +188,7 @@ TEST_P(Conformance, WhoHasNotSaidWhoItIsSendsLittle) {
   }
   {
     // Nor do few bytes that stand for many.
-    Limits packed;
+    LinkOptions packed;
     packed.codec = wire::find_codec("zstd").value_or(nullptr);
     ASSERT_NE(packed.codec, nullptr);
     Pair links = connect(*listener, packed);
@@ -204,7 +202,7 @@ TEST_P(Conformance, WhoHasNotSaidWhoItIsSendsLittle) {
     links.server.reset();
     static_cast<void>(sending.get());
   }
-  Pair links = connect(*listener, Limits{});
+  Pair links = connect(*listener);
   ASSERT_TRUE(links.client->send(message_of(1, 100), soon()));
   ASSERT_TRUE(links.server->receive(soon()));
   links.server->trust(200'000);

@@ -67,12 +67,12 @@ constexpr std::int64_t kBytes = 600'000;
 
 /// Returns what comes of a message one of whose bytes is flipped; `same`: whether it is the message
 /// that was sent.
-Expected<bool> send_through(const std::string& name, std::size_t at, const Limits& limits) {
+Expected<bool> send_through(const std::string& name, std::size_t at, const LinkOptions& options) {
   const auto transport = must(make_transport(name));
   const auto listener = must(transport->listen("127.0.0.1:0"));
   const FlippingForwarder forwarder(listener->address(), at);
   Async accepting([&] { return listener->accept(soon()); });
-  auto sender = must(transport->connect(forwarder.address(), soon(), limits));
+  auto sender = must(transport->connect(forwarder.address(), soon(), options));
   auto receiver = must(accepting.get());
   const wire::Message message = message_of(1, kBytes);
   Async sending([&] { return sender->send(message, soon()); });
@@ -102,9 +102,7 @@ INSTANTIATE_TEST_SUITE_P(Networks, Forwarders, testing::Values("tcp", "grpc"),
                          [](const auto& one) { return one.param; });
 
 TEST(Forwarders, WithoutAChecksumNobodyNotices) {
-  Limits limits;
-  limits.payload_checksum = false;
-  const auto same = send_through("tcp", kBytes / 2, limits);
+  const auto same = send_through("tcp", kBytes / 2, {.payload_checksum = false});
   ASSERT_TRUE(same) << same.error().message;
   EXPECT_FALSE(*same);
 }

@@ -30,6 +30,7 @@ class OverdueLink final : public Link {
   Expected<Received> receive(Deadline deadline) override { return link_.receive(deadline); }
   void close() override { link_.close(); }
   std::string peer() const override { return link_.peer(); }
+  PeerIdentity identity() const override { return link_.identity(); }
 
  private:
   Link& link_;
@@ -57,6 +58,7 @@ class BusyLink final : public Link {
   }
   void close() override { link_.close(); }
   std::string peer() const override { return link_.peer(); }
+  PeerIdentity identity() const override { return link_.identity(); }
   int sent() const { return sent_; }
   /// Returns the most that were sent and not asked for.
   int most_under_way() const { return most_; }
@@ -81,6 +83,7 @@ class LaboriousLink final : public Link {
   Expected<Received> receive(Deadline deadline) override { return link_.receive(deadline); }
   void close() override { link_.close(); }
   std::string peer() const override { return link_.peer(); }
+  PeerIdentity identity() const override { return link_.identity(); }
 
  private:
   Link& link_;

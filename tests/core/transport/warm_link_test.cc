@@ -34,6 +34,8 @@ struct Seen {
   bool blocked = false;  ///< send waits until close()
   int sending = 0;
   bool overlapped = false;  ///< two sent at the same time
+  std::uint64_t trusted = 0;
+  bool checksum = true;
 
   bool wait_for(const std::function<bool()>& condition) {
     std::unique_lock lock(mutex);
@@ -71,7 +73,10 @@ class FakeLink : public Link {
     seen_.closed = true;
     seen_.changed.notify_all();
   }
+  void trust(std::uint64_t max_frame_bytes) override { seen_.trusted = max_frame_bytes; }
+  void send_without_checksum() override { seen_.checksum = false; }
   std::string peer() const override { return "fake"; }
+  PeerIdentity identity() const override { return {"somebody", true}; }
 
  private:
   Seen& seen_;
@@ -223,6 +228,17 @@ TEST(WarmLink, ARequestBehindPaddingThatIsStuckHasItsDeadline) {
   // Closing wakes what is stuck; the destructor would hang otherwise.
   link.close();
   EXPECT_EQ(link.send({}, in_good_time()).error().code, ErrorCode::kClosed);
+}
+
+TEST(WarmLink, PassesOnWhatIsSaidOfThePeer) {
+  Seen seen;
+  WarmLink link(std::make_unique<FakeLink>(seen), padding(1), seconds(20));
+  link.trust(4096);
+  EXPECT_EQ(seen.trusted, 4096U);
+  link.send_without_checksum();
+  EXPECT_FALSE(seen.checksum);
+  EXPECT_EQ(to_string(link.identity()), "somebody");
+  EXPECT_TRUE(link.send({}, in_good_time())) << "it is nobody's turn any more";
 }
 
 TEST(KeepWarm, LeavesALinkOnOneMachineAsItIs) {

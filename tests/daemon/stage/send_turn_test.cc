@@ -43,6 +43,7 @@ class ScriptedLink final : public transport::Link {
   }
   void close() override {}
   std::string peer() const override { return "scripted"; }
+  transport::PeerIdentity identity() const override { return {peer()}; }
 
   std::deque<ErrorCode> errors;  ///< sends to come; kInternal stands for success
   transport::Sent takes{Nanoseconds(2), Nanoseconds(5), 100, Nanoseconds(3)};

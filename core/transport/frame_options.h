@@ -1,10 +1,9 @@
-// Converts the limits and options of a link to those of the frame codec. Internal to
-// core/transport.
+// Converts the options of a link to those of the frame codec. Internal to core/transport.
 #pragma once
 
 #include <algorithm>
 
-#include "core/transport/transport.h"
+#include "core/transport/link_options.h"
 #include "core/wire/frame.h"
 
 namespace pareto::transport {
@@ -26,8 +25,8 @@ inline wire::FrameLimits stranger_limits(const Limits& limits) {
 }
 
 /// Returns the options of frames that leave this process's machine, or may.
-inline wire::FrameOptions frame_options(const Limits& limits) {
-  return wire::FrameOptions{.payload_checksum = limits.payload_checksum, .codec = limits.codec};
+inline wire::FrameOptions frame_options(const LinkOptions& options) {
+  return wire::FrameOptions{.payload_checksum = options.payload_checksum, .codec = options.codec};
 }
 
 }  // namespace pareto::transport

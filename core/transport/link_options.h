@@ -1,0 +1,39 @@
+// What says how a link is opened or accepted: one value, given to Transport::connect and ::listen.
+#pragma once
+
+#include <cstdint>
+
+#include "core/wire/codec.h"
+
+namespace pareto::transport {
+
+/// Bounds on what a peer may make us hold. A frame over one of them is refused before memory is
+/// allocated.
+struct Limits {
+  std::uint64_t max_frame_bytes = std::uint64_t{1} << 30;
+  /// Largest frame on an accepted link before Link::trust(), because its peer has not said yet who
+  /// it is; 0: as for all others. Ignored by transports within a machine.
+  std::uint64_t max_stranger_frame_bytes = 0;
+  /// Most bytes that a transport that reads ahead may buffer for one link, beyond the frame being
+  /// read. Over a network, gRPC holds some more of its own.
+  std::uint64_t read_ahead_bytes = std::uint64_t{4} << 20;
+};
+
+/// The terms of a link on this side. The two sides of a link need not agree on them.
+///
+/// Credentials have no field yet, because no transport can use them. They become a field here: the
+/// certificate, the key and the authority of this process (core/tls), which TcpLink::open() makes a
+/// TLS stream of in place of a plain socket.
+struct LinkOptions {
+  Limits limits{};
+  /// The codec of tensors that are sent; null: they travel as they are. Every link takes what any
+  /// codec made. It is ignored by transports within a process.
+  const wire::Codec* codec = nullptr;
+  /// If true, frames carry a checksum of their tensors, which takes one pass over them on each
+  /// side. This includes frames to an address of this machine: a tunnel or a forwarder may stand
+  /// there. Headers always have one. Transports within a machine ignore this, because only its
+  /// memory lies between their ends.
+  bool payload_checksum = true;
+};
+
+}  // namespace pareto::transport
