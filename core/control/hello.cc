@@ -1,5 +1,6 @@
 #include "core/control/hello.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -107,10 +108,19 @@ Error error_of(const Message& message) {
 }
 
 Expected<> introduce(transport::Link& link, const Hello& hello, Deadline deadline) {
-  PARETO_TRY(link.send(hello_message(hello), deadline));
-  PARETO_ASSIGN(const transport::Received answer, link.receive(deadline));
-  if (answer.message.kind == MessageKind::kReady) return {};
-  const Error refused = error_of(answer.message);
+  const TimePoint patience = *deadline_after(kHelloPatience);
+  const TimePoint until = deadline ? std::min(*deadline, patience) : patience;
+  PARETO_TRY(link.send(hello_message(hello), until));
+  const auto answer = link.receive(until);
+  if (!answer && answer.error().code == ErrorCode::kTimeout) {
+    return fail(ErrorCode::kTimeout,
+                "{}: it took the connection and does not answer: its daemon may be stopped, or its "
+                "device too busy",
+                link.peer());
+  }
+  if (!answer) return tl::unexpected(answer.error());
+  if (answer->message.kind == MessageKind::kReady) return {};
+  const Error refused = error_of(answer->message);
   return fail(refused.code, "{}: {}", link.peer(), refused.message);
 }
 

@@ -47,8 +47,13 @@ wire::Message error_message(std::uint64_t pipeline, std::uint64_t request, const
 /// carries none.
 Error error_of(const wire::Message& message);
 
-/// Says hello and waits until the peer is ready. Fails: as links do; if the peer refuses, with the
-/// peer's own code and its sentence after its address.
+/// The longest that a peer may take to answer a hello. Its kernel accepts connections for a daemon
+/// that is stopped, so a connection alone does not tell that anybody is there.
+inline constexpr std::chrono::seconds kHelloPatience{5};
+
+/// Says hello and waits until the peer is ready, at most until the deadline or for kHelloPatience.
+/// Fails: as links do; if the peer refuses, with the peer's own code and its sentence after its
+/// address.
 Expected<> introduce(transport::Link& link, const Hello& hello, Deadline deadline);
 
 /// Connects to a stage and introduces itself. Fails: as Transport::connect and introduce().

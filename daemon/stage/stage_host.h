@@ -37,7 +37,9 @@ struct DataAddress {
 struct StageHostOptions {
   std::string device;  ///< its name, for errors
   transport::Limits limits;
-  Nanoseconds hello_timeout = std::chrono::seconds(5);
+  /// Limit of the wait for a hello, and for the stage that it names. It is shorter than
+  /// control::kHelloPatience, so that a refusal still reaches its peer.
+  Nanoseconds hello_timeout = std::chrono::seconds(4);
   Nanoseconds connect_timeout = std::chrono::seconds(8);  ///< limit for connect and hello
 };
 

@@ -111,5 +111,17 @@ TEST(ConnectToStage, IsReadyOrHasThePeersOwnCodeAndSentence) {
   EXPECT_EQ(connect_to(hello_message({7, 1, Role::kSink})).error().code, ErrorCode::kCorrupt);
 }
 
+TEST(ConnectToStage, WaitsForASilentPeerNoLongerThanItsPatience) {
+  const auto transport = transport::make_transport("tcp").value();
+  // Its kernel takes connections, as that of a stopped process does.
+  const auto listener = transport->listen("127.0.0.1:0").value();
+  const auto link =
+      connect_to_stage(*transport, listener->address(), {7, 1, Role::kUpstream}, std::nullopt);
+  ASSERT_FALSE(link);
+  EXPECT_EQ(link.error().code, ErrorCode::kTimeout);
+  EXPECT_THAT(link.error().message, HasSubstr(listener->address()));
+  EXPECT_THAT(link.error().message, HasSubstr("took the connection and does not answer"));
+}
+
 }  // namespace
 }  // namespace pareto::control
