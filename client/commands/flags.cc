@@ -205,18 +205,19 @@ Expected<double> parse_max_error(const std::string& text) {
   return number;
 }
 
-Expected<> RunnerFlags::check() const {
+Expected<plan::StageSettings> RunnerFlags::settings() const {
   const auto& names = runtime::engine_names();
   if (engine != "auto" && std::find(names.begin(), names.end(), engine) == names.end()) {
     return fail(ErrorCode::kInvalidArgument, "--engine {}: no such engine{}; there are auto, {}",
                 engine, did_you_mean(engine, names), join(names));
   }
-  if (threads < 0 || threads > 256) {
-    return fail(ErrorCode::kInvalidArgument, "--threads {}: 0 to 256 are possible", threads);
+  if (threads < 0 || threads > plan::kMostThreads) {
+    return fail(ErrorCode::kInvalidArgument, "--threads {}: 0 to {} are possible", threads,
+                plan::kMostThreads);
   }
   PARETO_TRY(with_context(runtime::parse_precision(precision), "--precision"));
-  PARETO_TRY(max_error_share());
-  return {};
+  PARETO_ASSIGN(const double share, parse_max_error(max_error));
+  return plan::StageSettings{engine, precision, threads, share};
 }
 
 void SettingLists::add_to(CLI::App& app) {
@@ -240,9 +241,8 @@ Expected<std::vector<control::ShardSettings>> SettingLists::read(const std::stri
       PARETO_ASSIGN(const int number, parse_number(count, "--threads", 0));
       for (const std::string& precision : split_list(precisions)) {
         const RunnerFlags flags{engine, precision, number, max_error};
-        PARETO_TRY(flags.check());
-        PARETO_ASSIGN(const double error, flags.max_error_share());
-        const control::ShardSettings settings{engine, precision, number, batch, error};
+        PARETO_ASSIGN(plan::StageSettings one, flags.settings());
+        const control::ShardSettings settings{std::move(one), batch};
         if (std::ranges::find(all, settings) == all.end()) all.push_back(settings);
       }
     }

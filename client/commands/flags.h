@@ -82,9 +82,8 @@ struct RunnerFlags {
 
   void add_to(CLI::App& app);
   void add_engine_to(CLI::App& app);
-  Expected<> check() const;
-  /// Returns the value of Plan::max_error: 0 for the default. Fails: kInvalidArgument.
-  Expected<double> max_error_share() const { return parse_max_error(max_error); }
+  /// Fails: kInvalidArgument naming the flag.
+  Expected<plan::StageSettings> settings() const;
 };
 
 /// The ways in which shards are profiled: every combination of those named, separated by commas.

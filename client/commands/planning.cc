@@ -115,7 +115,7 @@ void PlanningFlags::add_to(CLI::App& app, SettingLists& settings) {
 }
 
 Expected<> PlanningFlags::read() {
-  PARETO_TRY(runner.check());
+  PARETO_TRY(runner.settings());
   if (!batch_text.empty()) {
     PARETO_ASSIGN(named_batches, parse_batches(batch_text));
   }
@@ -200,9 +200,8 @@ Expected<std::unique_ptr<PlanningSession>> PlanningSession::open(
   session->conditions_ = std::move(conditions);
   PARETO_ASSIGN(session->transports_, profile::link_transports(transports, session->cluster_));
   profile::PlanningOptions options = flags.options;
-  PARETO_ASSIGN(const double max_error, flags.runner.max_error_share());
-  options.settings = {flags.runner.engine, flags.runner.precision, flags.runner.threads,
-                      flags.batch, max_error};
+  PARETO_ASSIGN(plan::StageSettings settings, flags.runner.settings());
+  options.settings = {std::move(settings), flags.batch};
   options.timeout = timeout;
   session->profiler_ = std::make_unique<profile::Profiler>(
       session->model_, session->cluster_, session->pool_, *session->store_, std::move(options),

@@ -165,7 +165,7 @@ class RunCommand final : public Command {
     }
     if (model_.model.empty())
       return fail(ErrorCode::kInvalidArgument, "--model is missing (or --plan FILE)");
-    PARETO_TRY(runner_.check());
+    PARETO_ASSIGN(plan.settings, runner_.settings());
     if (pipeline_.transport.find(',') != std::string::npos) {
       std::string mix = pipeline_.transport;
       std::ranges::replace(mix, ',', '+');
@@ -186,10 +186,6 @@ class RunCommand final : public Command {
     PARETO_ASSIGN(plan.window, parse_window(pipeline_.window));
     plan.micro_batch = micro_batches.front();
     plan.model = model_.model;
-    plan.engine = runner_.engine;
-    plan.precision = runner_.precision;
-    plan.threads = runner_.threads;
-    PARETO_ASSIGN(plan.max_error, runner_.max_error_share());
     return {};
   }
 

@@ -123,7 +123,7 @@ void SweepFlags::add_measuring_to(CLI::App& app) {
 Expected<> SweepFlags::read() {
   sweep::SweepOptions& options = what_.options;
   PARETO_TRY(read_plans());
-  PARETO_TRY(runner_.check());
+  PARETO_ASSIGN(options.settings, runner_.settings());
   PARETO_ASSIGN(options.transports, parse_transports(pipeline_.transport));
   PARETO_ASSIGN(options.codecs, parse_codecs(pipeline_.codec));
   PARETO_TRY(check_codec_error(pipeline_.codec_error));
@@ -140,10 +140,6 @@ Expected<> SweepFlags::read() {
   PARETO_TRY(read_max_latency());
   PARETO_ASSIGN(what_.objectives, objectives_.read());
   PARETO_TRY(read_timeout());
-  options.engine = runner_.engine;
-  options.precision = runner_.precision;
-  options.threads = runner_.threads;
-  PARETO_ASSIGN(options.max_error, runner_.max_error_share());
   PARETO_ASSIGN(what_.testbed_content, what_.devices.testbed_content());
   return {};
 }

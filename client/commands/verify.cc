@@ -54,7 +54,7 @@ class VerifyCommand final : public Command {
   Expected<int> run(Context& context) override {
     context.stop.watch();
     context.stop.leave_at_once("stopped before all split points were compared");
-    PARETO_TRY(runner_.check());
+    PARETO_ASSIGN(const plan::StageSettings settings, runner_.settings());
     if (runner_.engine == kPlain && runner_.precision != "fp32") {
       return fail(ErrorCode::kInvalidArgument,
                   "--precision {}: it is for another engine than {}, because split points are "
@@ -77,8 +77,7 @@ class VerifyCommand final : public Command {
       // show: an even sample is stated.
       options.runner.engine = runner_.engine;
       PARETO_ASSIGN(options.runner.precision, runtime::parse_precision(runner_.precision));
-      PARETO_ASSIGN(const double max_error, runner_.max_error_share());
-      if (max_error > 0) options.runner.max_error = max_error;
+      if (settings.max_error > 0) options.runner.max_error = settings.max_error;
       options.points = sample(points);
       options.most_error = most_error(options.runner);
       PARETO_ASSIGN(fast, rows_of(context, model, options));

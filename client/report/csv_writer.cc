@@ -72,8 +72,8 @@ void for_each_column(const results::RunRecord& run, const results::TrialRecord& 
   network("network_round_trip_ms", &results::NetworkFigures::round_trip_ms);
   network("network_forward_mbit_per_s", &results::NetworkFigures::forward_mbit_per_s);
   network("network_backward_mbit_per_s", &results::NetworkFigures::backward_mbit_per_s);
-  visit("precision", text_of(trial.plan.precision));
-  visit("threads", text_of(trial.plan.threads));
+  visit("precision", text_of(trial.plan.precision_text()));
+  visit("threads", text_of(trial.plan.threads_text()));
   figure("rounds", trial.rounds.size());
   figure("latency_p50_ms", trial.latency.p50_ms);
   figure("latency_p90_ms", trial.latency.p90_ms);

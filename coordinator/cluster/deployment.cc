@@ -44,17 +44,14 @@ Expected<std::vector<Result>> of_every_stage(std::size_t stages, Call call) {
 
 }  // namespace
 
-control::ShardSettings shard_settings(const plan::Plan& plan) {
-  return {plan.engine, plan.precision, plan.threads, plan.message_batch(), plan.max_error};
+control::ShardSettings shard_settings(const plan::Plan& plan, std::size_t stage) {
+  return {plan.settings_of(stage), plan.message_batch()};
 }
 
 plan::Plan plan_with(const control::ShardSettings& settings) {
   plan::Plan plan;
   plan.batch = settings.batch;
-  plan.engine = settings.engine;
-  plan.precision = settings.precision;
-  plan.threads = settings.threads;
-  plan.max_error = settings.max_error;
+  plan.settings = settings;
   return plan;
 }
 
@@ -169,7 +166,7 @@ Expected<> Deployment::find_devices(const plan::Plan& plan, const Cluster& clust
 Expected<std::vector<ShardLease>> Deployment::load_shards(const plan::Plan& plan,
                                                           ShardPool& pool) const {
   return of_every_stage<ShardLease>(devices_.size(), [&](std::size_t i) {
-    return pool.acquire(*devices_[i], plan.operators_of(i), shard_settings(plan));
+    return pool.acquire(*devices_[i], plan.operators_of(i), shard_settings(plan, i));
   });
 }
 

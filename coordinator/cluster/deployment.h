@@ -125,8 +125,8 @@ class Deployment {
   std::unique_ptr<TurnLinks> turns_;  ///< null: there are no replicas
 };
 
-/// Returns the settings that a plan's shards are loaded with.
-control::ShardSettings shard_settings(const plan::Plan& plan);
+/// Returns the settings that the shard of a plan's stage is loaded with.
+control::ShardSettings shard_settings(const plan::Plan& plan, std::size_t stage);
 /// Returns a plan with those settings, whose messages are whole batches; all else is as by default.
 plan::Plan plan_with(const control::ShardSettings& settings);
 

@@ -113,6 +113,17 @@ Expected<> check_cuts(const plan::Plan& plan, const model::Model& model) {
   return {};
 }
 
+/// Checks the names in settings. `at`: the place of their keys, "stages[1].settings.".
+Expected<> check_settings(const plan::StageSettings& settings, const std::string& at) {
+  const std::vector<std::string>& engines = runtime::engine_names();
+  if (settings.engine != "auto" && std::ranges::find(engines, settings.engine) == engines.end()) {
+    return fail(ErrorCode::kNotFound, "{}engine: no engine \"{}\"{}; there are auto, {}", at,
+                settings.engine, did_you_mean(settings.engine, engines), join(engines));
+  }
+  PARETO_TRY(with_context(runtime::parse_precision(settings.precision), "{}precision", at));
+  return {};
+}
+
 Expected<> check_names(const plan::Plan& plan) {
   for (std::size_t link = 0; link < plan.links(); ++link) {
     PARETO_ASSIGN(const auto mix, parse_transport_mix(plan.transport_of(link)));
@@ -123,12 +134,11 @@ Expected<> check_names(const plan::Plan& plan) {
     }
   }
   for (const std::string& codec : plan.codecs) PARETO_TRY(check_codec_name(codec));
-  const std::vector<std::string>& engines = runtime::engine_names();
-  if (plan.engine != "auto" && std::ranges::find(engines, plan.engine) == engines.end()) {
-    return fail(ErrorCode::kNotFound, "no engine \"{}\"{}; there are auto, {}", plan.engine,
-                did_you_mean(plan.engine, engines), join(engines));
+  PARETO_TRY(check_settings(plan.settings, ""));
+  for (std::size_t i = 0; i < plan.stages.size(); ++i) {
+    if (!plan.stages[i].settings) continue;
+    PARETO_TRY(check_settings(*plan.stages[i].settings, fmt::format("stages[{}].settings.", i)));
   }
-  PARETO_TRY(runtime::parse_precision(plan.precision));
   return {};
 }
 

@@ -25,7 +25,7 @@ std::map<cluster::DaemonClient*, std::vector<Work>> work_of(const std::vector<pl
     for (std::size_t i = 0; i < plan.stages.size(); ++i) {
       const auto device = cluster.find(plan.stages[i].device);
       if (!device) continue;
-      const Work item{plan.operators_of(i), cluster::shard_settings(plan)};
+      const Work item{plan.operators_of(i), cluster::shard_settings(plan, i)};
       if (seen.insert({*device, item}).second) work[*device].push_back(item);
     }
   }

@@ -28,11 +28,12 @@ plan::DeviceProfile blank_profile(const cluster::Cluster& cluster,
   profile.torch_version = device.info().torch_version;
   profile.model = wish.model;
   profile.model_digest = wish.model_digest;
-  profile.engine = wish.settings.engine;
-  profile.precision = wish.settings.precision;
-  profile.max_error = wish.settings.max_error;
-  profile.threads = wish.settings.threads > 0 ? wish.settings.threads : device.info().threads;
-  profile.batch = wish.settings.batch;
+  const control::ShardSettings settings = wish.settings_of(device);
+  profile.engine = settings.engine;
+  profile.precision = settings.precision;
+  profile.max_error = settings.max_error;
+  profile.threads = settings.threads > 0 ? settings.threads : device.info().threads;
+  profile.batch = settings.batch;
   profile.memory_limit_bytes = device.info().memory_limit_bytes;
   profile.machine_shared_by = cluster.machine_shared_by(device);
   profile.runs_on = device.info().device;
@@ -152,19 +153,34 @@ Expected<> visit_all(std::vector<ProfileSubject>& subjects, const std::vector<st
   return {};
 }
 
+/// Returns "2 threads, engine plain, bf16".
+std::string text_of(const plan::StageSettings& settings) {
+  std::string text;
+  if (settings.threads > 0) {
+    text += fmt::format("{} {}, ", settings.threads, settings.threads == 1 ? "thread" : "threads");
+  }
+  if (settings.engine != "auto") text += fmt::format("engine {}, ", settings.engine);
+  text += settings.precision;
+  if (settings.max_error > 0 && settings.precision != "fp32") {
+    text += fmt::format(" off by at most {:.3g} %", 100 * settings.max_error);
+  }
+  return text;
+}
+
 }  // namespace
 
-std::string settings_text(const control::ShardSettings& settings) {
-  std::string text = fmt::format("batch {}", settings.batch);
-  if (settings.threads > 0) {
-    text += fmt::format(", {} {}", settings.threads, settings.threads == 1 ? "thread" : "threads");
+control::ShardSettings ProfileWish::settings_of(const cluster::DaemonClient& device) const {
+  const auto own = own_settings.find(device.config().name);
+  if (own == own_settings.end()) return settings;
+  return {own->second, settings.batch, settings.device};
+}
+
+std::string settings_text(const control::ShardSettings& settings, const DeviceSettings& own) {
+  std::string text = fmt::format("batch {}, {}", settings.batch, text_of(settings));
+  for (const auto& [device, others] : own) {
+    text += fmt::format("; {}: {}", device, text_of(others));
   }
-  if (settings.engine != "auto") text += ", engine " + settings.engine;
-  if (settings.max_error > 0 && settings.precision != "fp32") {
-    return fmt::format("{}, {} off by at most {:.3g} %", text, settings.precision,
-                       100 * settings.max_error);
-  }
-  return text + ", " + settings.precision;
+  return text;
 }
 
 std::string profile_key(const plan::DeviceProfile& profile) {

@@ -15,6 +15,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,9 +28,13 @@
 #include "coordinator/profile/link_prober.h"
 #include "core/base/error.h"
 #include "core/plan/device_profile.h"
+#include "core/plan/stage_settings.h"
 #include "core/tensor/value.h"
 
 namespace pareto::profile {
+
+/// Settings by the names of devices.
+using DeviceSettings = std::map<std::string, plan::StageSettings>;
 
 struct ProfileWish {
   std::string model;
@@ -37,12 +42,17 @@ struct ProfileWish {
   std::int64_t operators = 0;
   std::vector<std::int64_t> cuts;  ///< positions strictly inside the model, ascending
   control::ShardSettings settings;
-  std::uint64_t seed = 1;  ///< seed of the order in which cuts are measured
+  DeviceSettings own_settings{};  ///< of devices that have others than `settings`
+  std::uint64_t seed = 1;         ///< seed of the order in which cuts are measured
+
+  /// Returns the settings that shards on a device are loaded with.
+  control::ShardSettings settings_of(const cluster::DaemonClient& device) const;
 };
 
-/// Returns "batch 8, 2 threads, bf16": what a profile is of next to model and device. Threads and
-/// engine are left out where each device chooses.
-std::string settings_text(const control::ShardSettings& settings);
+/// Returns "batch 8, 2 threads, bf16; pi-2: fp32": what profiles are of next to model and device.
+/// Threads and engine are left out where each device chooses. `own`: settings of devices that have
+/// others.
+std::string settings_text(const control::ShardSettings& settings, const DeviceSettings& own = {});
 
 /// Returns the key that tells one profile from another: device, processor, what its shards run on,
 /// cores, LibTorch, model, settings, memory limit, how many share its machine. Profiles with equal

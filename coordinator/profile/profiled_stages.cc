@@ -21,12 +21,12 @@ Expected<std::vector<Nanoseconds>> profiled_stages(const plan::Plan& plan,
   wish.model = model.name();
   wish.model_digest = model.digest().hex();
   wish.operators = operators;
-  wish.settings = cluster::shard_settings(plan);
   std::vector<std::int64_t> positions{0};
   for (const plan::StagePlan& stage : plan.stages) {
     if (stage.end > positions.back()) positions.push_back(stage.end);
   }
   for (std::size_t i = 0; i < stages.size(); ++i) {
+    wish.settings = cluster::shard_settings(plan, i);
     PARETO_ASSIGN(const cluster::DaemonClient* device, cluster.find(plan.stages[i].device));
     PARETO_ASSIGN(const auto profile, store.find_profile(profile_key(cluster, *device, wish)));
     if (!profile) continue;

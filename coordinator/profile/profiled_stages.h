@@ -14,7 +14,7 @@
 namespace pareto::profile {
 
 /// Returns, for each stage, the time to run its shard for one message of many that follow each
-/// other. 0 means unknown: the device was never profiled for that model with the plan's settings,
+/// other. 0 means unknown: the device was never profiled for that model with the stage's settings,
 /// or no profile has such a stage (parts of a model, sets of operators). `plan` fits model and
 /// cluster (check_plan). Fails: as the store does.
 Expected<std::vector<Nanoseconds>> profiled_stages(const plan::Plan& plan,

@@ -53,6 +53,7 @@ ProfileWish Profiler::wish() const {
     wish.cuts.push_back(model_.split_points()[index].position);
   }
   wish.settings = options_.settings;
+  wish.own_settings = options_.own_settings;
   wish.seed = options_.seed;
   return wish;
 }
@@ -104,7 +105,8 @@ Expected<> Profiler::profile(const LinkTransports& transports, cluster::Workload
                            options_.timeout};
   const std::string names = cluster_.size() == 1 ? cluster_.device(0).config().name
                                                  : fmt::format("{} devices", cluster_.size());
-  const std::string now = fmt::format("profiling {}, {}", names, settings_text(options_.settings));
+  const std::string now = fmt::format("profiling {}, {}", names,
+                                      settings_text(options_.settings, options_.own_settings));
   load::ForeignLoadMeter others(cluster_);
   others.start();
   PARETO_ASSIGN(std::vector<plan::DeviceProfile> profiles,

@@ -33,6 +33,7 @@ struct PlanningOptions {
   std::string splits = "modules";  ///< cuts that plans may use, or else that are measured
   planning::Cuts cuts = planning::Cuts::kOrder;
   control::ShardSettings settings;  ///< its batch is that of messages
+  DeviceSettings own_settings{};    ///< of devices that have others than `settings`
   /// Links are probed for their messages too: those of settings yet to come (Profiler::use).
   std::vector<std::int64_t> probed_batches{};
   /// Cuts that are measured, spread by the work before them; the others lie between. 0: all.

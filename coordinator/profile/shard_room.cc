@@ -12,7 +12,7 @@ void ShardRoom::take_over(const plan::DeviceProfile& known) {
 }
 
 Expected<cluster::ShardLease> ShardRoom::load_beside(const plan::OperatorRange& range) {
-  auto lease = bench_.pool.acquire(device_, range.begin, range.end, wish_.settings);
+  auto lease = bench_.pool.acquire(device_, range.begin, range.end, wish_.settings_of(device_));
   if (!lease && lease.error().code == ErrorCode::kExhausted) return cluster::ShardLease();
   return with_context(std::move(lease), "operators {} to {} on {}", range.begin, range.end,
                       device_.config().name);
@@ -31,7 +31,7 @@ Expected<cluster::ShardLease> ShardRoom::load(const plan::OperatorRange& range) 
 
 Expected<StageMeter*> ShardRoom::open(const plan::OperatorRange& range) {
   PARETO_ASSIGN(auto meter, StageMeter::open(device_.config().name, range.begin, range.end,
-                                             wish_.settings, transport_, bench_.cluster,
+                                             wish_.settings_of(device_), transport_, bench_.cluster,
                                              bench_.pool, bench_.transports, bench_.timeout));
   return (open_[range] = std::move(meter)).get();
 }

@@ -111,10 +111,9 @@ Expected<> compare_plans(const results::RunRecord& a, const results::RunRecord& 
                   a.id, b.id, trial.id, format_bytes(input_bytes(trial)),
                   format_bytes(input_bytes(*other)));
     }
-    differences.compare("engine", trial.plan.engine, other->plan.engine);
-    differences.compare("precision", trial.plan.precision, other->plan.precision);
-    differences.compare("threads", std::to_string(trial.plan.threads),
-                        std::to_string(other->plan.threads));
+    differences.compare("engine", trial.plan.engine_text(), other->plan.engine_text());
+    differences.compare("precision", trial.plan.precision_text(), other->plan.precision_text());
+    differences.compare("threads", trial.plan.threads_text(), other->plan.threads_text());
     differences.compare("window asked for", window_of(trial.plan), window_of(other->plan));
     if (trial.auto_codec) {
       differences.compare("codec chosen for " + trial.id, trial.codec, other->codec);

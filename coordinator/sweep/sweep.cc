@@ -18,7 +18,7 @@ std::vector<results::DeviceRecord> devices_of(const cluster::Cluster& cluster,
   for (std::size_t i = 0; i < cluster.size(); ++i) {
     const cluster::DeviceInfo& info = cluster.device(i).info();
     const cluster::DeviceConfig& config = cluster.device(i).config();
-    const int threads = options.threads > 0 ? options.threads : info.threads;
+    const int threads = options.settings.threads > 0 ? options.settings.threads : info.threads;
     devices.push_back({config.name, config.address, threads, info.cpu, info.memory_bytes,
                        info.torch_version, 0, info.device, info.cores});
   }

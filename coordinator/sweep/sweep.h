@@ -24,8 +24,8 @@ namespace pareto::sweep {
 
 struct SweepOptions {
   /// Plans that are measured as they stand, in place of all that splits, stages, transports,
-  /// codecs, batches, micro_batches, window, engine, precision and threads say. If there are no
-  /// such plans, plans are made of those.
+  /// codecs, batches, micro_batches, window and settings say. If there are no such plans, plans are
+  /// made of those.
   std::vector<cluster::NamedPlan> plans;
   std::string splits = "modules";
   std::vector<int> stages{
@@ -39,10 +39,7 @@ struct SweepOptions {
   int requests = 12;                           ///< measured a round and trial, for latency
   int rounds = 3;
   std::uint64_t seed = 1;
-  std::string engine = "auto";
-  std::string precision = "fp32";
-  int threads = 0;                                          ///< 0: as each device is set
-  double max_error = 0;                                     ///< as Plan's
+  plan::StageSettings settings{};                           ///< of all stages
   std::int64_t timeout_ms = load::kRequestTimeout.count();  ///< the longest that a request may take
   /// True if only what may be on the front is measured, for at most budget_s
   /// (coordinator/sweep/race_schedule.h). Trials come with predictions then.

@@ -22,10 +22,10 @@ void for_each_field(Options& options, Visit visit) {
   visit("requests", options.requests);
   visit("rounds", options.rounds);
   visit("seed", options.seed);
-  visit("engine", options.engine);
-  visit("precision", options.precision);
-  visit("threads", options.threads);
-  visit("max_error", options.max_error);
+  visit("engine", options.settings.engine);
+  visit("precision", options.settings.precision);
+  visit("threads", options.settings.threads);
+  visit("max_error", options.settings.max_error);
   visit("timeout_ms", options.timeout_ms);
   visit("conditions", options.conditions);
   visit("adaptive", options.adaptive);

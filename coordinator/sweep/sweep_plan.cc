@@ -86,10 +86,7 @@ Expected<plan::Plan> make_plan(const model::Model& model, const std::vector<std:
   plan.model = model.name();
   plan.batch = batch;
   plan.window = options.window;
-  plan.engine = options.engine;
-  plan.precision = options.precision;
-  plan.threads = options.threads;
-  plan.max_error = options.max_error;
+  plan.settings = options.settings;
   std::int64_t begin = 0;
   for (const std::size_t index : points) {
     const model::SplitPoint& point = model.split_points()[index];

@@ -187,6 +187,29 @@ class GroupPredictor {
   planning::ProbedCodecs codecs_;
 };
 
+/// Plans that one profiler may know.
+struct Kind {
+  control::ShardSettings settings;
+  profile::DeviceSettings own_settings;
+  bool own_order = false;
+  auto operator<=>(const Kind&) const = default;
+};
+
+/// Returns no value for a plan that has a device run two stages by different settings: a device has
+/// one profile. Such a plan is left to measuring.
+std::optional<Kind> kind_of(const plan::Plan& plan) {
+  Kind kind{{plan.settings, plan.message_batch()}, {}, plan.has_own_order()};
+  if (!plan.has_own_settings()) return kind;
+  for (std::size_t i = 0; i < plan.stages.size(); ++i) {
+    const plan::StageSettings& settings = plan.settings_of(i);
+    const auto [known, is_new] = kind.own_settings.try_emplace(plan.stages[i].device, settings);
+    if (!is_new && known->second != settings) return std::nullopt;
+  }
+  std::erase_if(kind.own_settings,
+                [&](const auto& device) { return device.second == plan.settings; });
+  return kind;
+}
+
 /// Returns the split points of the trials, for select_split_points(); if none of them cuts, the
 /// middle.
 std::string splits_of(const std::vector<results::TrialRecord*>& trials) {
@@ -227,22 +250,21 @@ Expected<std::vector<std::string>> predict_trials(
     const SweepOptions& options, std::vector<results::TrialRecord>& trials,
     const std::atomic<bool>& stop, const profile::Profiler::Progress& progress) {
   std::vector<std::string> doubts;
-  // Trials by the settings that their shards are loaded with, and by whether they have their own
-  // order.
-  std::map<std::pair<control::ShardSettings, bool>, std::vector<results::TrialRecord*>> groups;
+  std::map<Kind, std::vector<results::TrialRecord*>> groups;
   for (results::TrialRecord& trial : trials) {
     if (!lacks_prediction(trial)) continue;
-    groups[{cluster::shard_settings(trial.plan), trial.plan.has_own_order()}].push_back(&trial);
+    if (const auto kind = kind_of(trial.plan)) groups[*kind].push_back(&trial);
   }
   for (auto& [kind, members] : groups) {
-    const auto& [settings, own_order] = kind;
+    const auto& [settings, own_settings, own_order] = kind;
     profile::PlanningOptions planning;
     planning.splits = options.plans.empty() || own_order ? options.splits : splits_of(members);
     planning.cuts = own_order ? planning::Cuts::kAuto : planning::Cuts::kOrder;
     planning.settings = settings;
+    planning.own_settings = own_settings;
     planning.seed = options.seed;
     planning.timeout = std::chrono::milliseconds(options.timeout_ms);
-    const std::string what = profile::settings_text(settings);
+    const std::string what = profile::settings_text(settings, own_settings);
     GroupPredictor predictor(model, cluster, store, std::move(planning), std::move(members),
                              options, stop);
     auto predicted = with_context(predictor.run(progress), "predicting {}", what);

@@ -91,9 +91,9 @@ v1::RunnerSettings to_wire(const ShardSettings& settings) {
 }
 
 Expected<ShardSettings> from_wire(const v1::RunnerSettings& wire) {
-  if (wire.threads() > kMostThreads) {
+  if (wire.threads() > plan::kMostThreads) {
     return fail(ErrorCode::kInvalidArgument, "{} threads, not 1 to {}", wire.threads(),
-                kMostThreads);
+                plan::kMostThreads);
   }
   ShardSettings settings;
   if (!wire.engine().empty()) settings.engine = printable(wire.engine());

@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/plan/operator_ranges.h"
+#include "core/plan/stage_settings.h"
 
 namespace pareto::plan {
 
@@ -20,7 +21,11 @@ struct StagePlan {
   std::int64_t begin = 0;  ///< operators [begin, end), in the order in which the plan runs them
   std::int64_t end = 0;
   OperatorRanges operators{};  ///< operators of the model that it runs; empty: [begin, end) too
+  std::optional<StageSettings> settings{};  ///< how its device runs it; no value: as the plan says
   bool operator==(const StagePlan&) const = default;
+
+  /// Returns the operators that it runs: [begin, end) if it names none.
+  OperatorRanges ranges() const;
 };
 
 /// A link's ends as numbers of stages; no value means the coordinator.
@@ -47,12 +52,7 @@ struct Plan {
   std::int64_t batch = 1;
   std::int64_t micro_batch = 0;  ///< samples that travel together, at most the batch; 0 = all
   int window = 0;                ///< requests (whole batches) in flight; 0 = auto
-  std::string engine = "auto";
-  std::string precision = "fp32";
-  int threads = 0;  ///< threads of a request on a device; 0: as each device is set
-  /// The largest error of bf16, against plain fp32 and relative to the largest output; 0: as each
-  /// device has it.
-  double max_error = 0;
+  StageSettings settings{};      ///< settings of each stage that has none of its own
   bool operator==(const Plan&) const = default;
 
   /// Returns what that stage runs, and all that runs before it. In a plan that begins inside the
@@ -60,6 +60,15 @@ struct Plan {
   ShardOperators operators_of(std::size_t stage) const;
   /// Returns whether some stage runs other operators than [begin, end) of the model.
   bool has_own_order() const;
+
+  /// Returns the settings that a stage runs by: its own, or the plan's.
+  const StageSettings& settings_of(std::size_t stage) const;
+  /// Returns whether some stage has settings of its own.
+  bool has_own_settings() const;
+  /// Returns "bf16"; of stages that differ the settings of all: "fp32+bf16".
+  std::string engine_text() const;
+  std::string precision_text() const;
+  std::string threads_text() const;
 
   /// Returns the device of each stage.
   std::vector<std::string> device_names() const;

@@ -136,6 +136,40 @@ TEST_F(Chain, EachLinkMayHaveAnotherTransport) {
   EXPECT_EQ(json::parse(again.output)["trial"]["transport"], "tcp+grpc+shm+tcp");
 }
 
+TEST_F(Chain, EachStageRunsByItsOwnSettings) {
+  std::vector<std::string> arguments{
+      "run",       "--engine", "plain",       "--split",        "after:features.3,percent:60",
+      "--devices", inventory_, "--save-plan", path("plan.json")};
+  const auto model = small_model();
+  arguments.insert(arguments.end(), model.begin(), model.end());
+  const auto saved = paretoctl(arguments);
+  ASSERT_EQ(saved.exit_code, 0) << saved.errors;
+  json plan = json::parse(slurp(path("plan.json")), nullptr, false);
+  for (const json& stage : plan["stages"]) EXPECT_FALSE(stage.contains("settings")) << stage;
+  plan["stages"][1]["settings"] = {{"engine", "prepacked"}, {"precision", "bf16"}};
+  plan["stages"][2]["settings"] = {{"engine", "onednn"}, {"threads", 2}};
+  std::ofstream(path("mixed.json")) << plan;
+  const auto done = paretoctl({"run", "--json", "--devices", inventory_, "--plan",
+                               path("mixed.json"), "--save-plan", path("again.json")});
+  ASSERT_EQ(done.exit_code, 0) << done.errors;
+  const json stages = json::parse(done.output)["trial"]["stages"];
+  const std::vector<std::pair<std::string, std::string>> expected{
+      {"plain", "fp32"}, {"prepacked", "bf16"}, {"onednn", "fp32"}};
+  ASSERT_EQ(stages.size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(stages[i]["engine"], expected[i].first) << i;
+    EXPECT_EQ(stages[i]["precision"], expected[i].second) << i;
+  }
+  EXPECT_EQ(json::parse(slurp(path("again.json")))["stages"], plan["stages"]);
+
+  plan["stages"][1]["settings"]["precision"] = "fp17";
+  std::ofstream(path("mixed.json")) << plan;
+  const auto refused = paretoctl({"run", "--devices", inventory_, "--plan", path("mixed.json")});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.errors, HasSubstr("stages[1].settings.precision: unknown precision "
+                                        "\"fp17\"; use fp32 or bf16"));
+}
+
 TEST_F(Chain, ASweepMeasuresMixesBesideEachOther) {
   const json run = sweep({"--splits", "after:features.3,percent:60", "--stages", "3", "--transport",
                           "tcp,grpc+shm+tcp"});

@@ -17,7 +17,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       (void)plan.ends_of(link);
       (void)plan.transport_of(link);
     }
-    for (std::size_t stage = 0; stage < plan.stages.size(); ++stage) (void)plan.operators_of(stage);
+    for (std::size_t stage = 0; stage < plan.stages.size(); ++stage) {
+      (void)plan.operators_of(stage);
+      if (plan.settings_of(stage).threads > kMostThreads) std::abort();
+    }
+    (void)plan.threads_text();
     if (plan.messages() < 1) std::abort();
   }
   if (const auto source = model_source_from_json(text)) {

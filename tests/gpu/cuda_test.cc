@@ -143,7 +143,7 @@ class GpuPipeline : public test::EndToEnd {
       devices.push_back({name, daemons_.back()->address()});
     }
     cluster_ = Cluster::connect(devices).value();
-    options_.engine = "plain";
+    options_.settings.engine = "plain";
   }
 
   Expected<Tuple> outputs(const Known& known, const std::string& split,

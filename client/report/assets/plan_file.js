@@ -10,10 +10,10 @@ const planFile = (run) => {
     ...(options.model ? {model_source: options.model} : {})});
   const fileName = (trial) => `${[nameOf(trial), trial.link, trial.codec === 'none' ? '' : trial.codec, `b${trial.batch}`].filter(Boolean).join('-').replace(/[^\w.+-]+/g, '-')}.json`;
   const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
-  /** Returns whether flags can say it: its devices are the first ones of the run, in their order, and
-   *  its stages lie one behind the other. */
+  /** Returns whether flags can say it: its devices are the first ones of the run, in their order, its
+   *  stages lie one behind the other, and none has settings of its own. */
   const isPlain = (trial) => !trial.name && !trial.plan.replicas
-    && trial.plan.stages.every((stage, i) => !stage.operators && run.devices[i] && stage.device === run.devices[i].name);
+    && trial.plan.stages.every((stage, i) => !stage.operators && !stage.settings && run.devices[i] && stage.device === run.devices[i].name);
 
   const modelFlags = () => {
     const source = options.model || {model: run.model};

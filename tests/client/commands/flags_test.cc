@@ -56,14 +56,14 @@ TEST(Flags, SettingsAreAllCombinationsOfTheListsOnce) {
   const SettingLists lists{"8,1,8", "0,2", "fp32,bf16"};
   const auto all = lists.read("plain");
   ASSERT_TRUE(all) << all.error().message;
-  EXPECT_EQ(*all, (std::vector<control::ShardSettings>{{"plain", "fp32", 0, 8},
-                                                       {"plain", "bf16", 0, 8},
-                                                       {"plain", "fp32", 2, 8},
-                                                       {"plain", "bf16", 2, 8},
-                                                       {"plain", "fp32", 0, 1},
-                                                       {"plain", "bf16", 0, 1},
-                                                       {"plain", "fp32", 2, 1},
-                                                       {"plain", "bf16", 2, 1}}));
+  EXPECT_EQ(*all, (std::vector<control::ShardSettings>{{{"plain", "fp32", 0}, 8},
+                                                       {{"plain", "bf16", 0}, 8},
+                                                       {{"plain", "fp32", 2}, 8},
+                                                       {{"plain", "bf16", 2}, 8},
+                                                       {{"plain", "fp32", 0}, 1},
+                                                       {{"plain", "bf16", 0}, 1},
+                                                       {{"plain", "fp32", 2}, 1},
+                                                       {{"plain", "bf16", 2}, 1}}));
   EXPECT_EQ(SettingLists().read("auto").value(), std::vector<control::ShardSettings>(1));
 }
 

@@ -223,7 +223,7 @@ TEST_F(StoredRuns, DiffOfTwoStoredRuns) {
     for (double& ms : round.latency_ms) ms *= 3;
   }
   run.trials[5].batch = 32;
-  for (results::TrialRecord& trial : run.trials) trial.plan.precision = "bf16";
+  for (results::TrialRecord& trial : run.trials) trial.plan.settings.precision = "bf16";
   stored(run);
   const Done table = run_diff({});
   EXPECT_EQ(table.code, kExitFailed) << table.err;

@@ -77,7 +77,7 @@ TEST(PageData, KeepsNoRequestThatIsNotWhole) {
 TEST(PageData, HoldsEveryPlanAsItsFileDoes) {
   results::RunRecord run = test::synthetic_chain_sweep();
   run.trials[1].plan.codecs = {"fp16"};
-  run.trials[2].plan.engine = "plain";
+  run.trials[2].plan.settings.engine = "plain";
   const json data = data_of(run);
   ASSERT_FALSE(data["plan"].empty()) << "what all plans have in common stands once";
   for (std::size_t i = 0; i < run.trials.size(); ++i) {

@@ -60,7 +60,7 @@ ProfileReport profile_report() {
   report.transports = {"tcp"};
   report.positions = {0, 1, 3};
   report.cuts = {"after:relu"};
-  report.settings = {settings_of({"auto", "fp32", 1, 1}), settings_of({"auto", "bf16", 2, 8})};
+  report.settings = {settings_of({{"auto", "fp32", 1}}), settings_of({{"auto", "bf16", 2}, 8})};
   planning::ProbedTransport tcp{"tcp",
                                 planning::ProbedLinks(3, std::vector<transport::ProbeResult>(3))};
   tcp.links[0][2].round_trip = milliseconds(2);

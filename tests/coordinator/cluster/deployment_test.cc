@@ -10,6 +10,7 @@
 namespace pareto::cluster {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 class DeploymentTest : public testing::Test {
@@ -112,6 +113,25 @@ TEST_F(DeploymentTest, SendsAWeightOnceAndLoadsAShardOnce) {
   EXPECT_EQ(daemons_[1]->loaded_shards(), 0U);
 }
 
+TEST_F(DeploymentTest, EachStageIsLoadedWithItsOwnSettings) {
+  using control::ShardSettings;
+  plan::Plan mixed = plan({3});
+  mixed.batch = 8;
+  mixed.micro_batch = 2;
+  mixed.settings.threads = 1;
+  mixed.stages[1].settings = {"plain", "bf16", 2, 0.1};
+  auto deployment = open(mixed).value();
+  EXPECT_THAT(daemons_[0]->load_settings(), ElementsAre(ShardSettings{{"auto", "fp32", 1}, 2}));
+  EXPECT_THAT(daemons_[1]->load_settings(),
+              ElementsAre(ShardSettings{{"plain", "bf16", 2, 0.1}, 2}));
+  // The same pipeline runs the shard of other settings.
+  mixed.stages[1].settings->threads = 4;
+  EXPECT_TRUE(deployment->change_to(mixed, *pool_).value());
+  EXPECT_EQ(daemons_[0]->loads(), 1);
+  EXPECT_EQ(daemons_[1]->load_settings().back().threads, 4);
+  EXPECT_DOUBLE_EQ(answer(*deployment), 80);
+}
+
 TEST_F(DeploymentTest, ShardsOfOtherOperatorsAreOthers) {
   plan::Plan one = plan({5});
   plan::Plan two = one;
@@ -147,7 +167,7 @@ TEST_F(DeploymentTest, WeightsThatOtherShardsHoldNeedNoRoom) {
   for (const std::int64_t cut : {4, 5, 6}) ASSERT_TRUE(open(plan({cut})));
   EXPECT_EQ(daemons_[0]->loaded_shards(), 3U) << "of the third a sixth is new";
   plan::Plan other = plan({6});
-  other.precision = "bf16";
+  other.settings.precision = "bf16";
   ASSERT_TRUE(open(other));
   EXPECT_LT(daemons_[0]->loaded_shards(), 4U) << "packed in another way all of it is";
 }

@@ -23,7 +23,7 @@ class PipelineTest : public testing::Test {
       : model_(test::small_model()),
         cluster_(cluster::Cluster::start_local(2, std::filesystem::path(PARETO_BIN_DIR) / "paretod")
                      .value()) {
-    options_.engine = "plain";
+    options_.settings.engine = "plain";
     options_.requests = 8;
     options_.rounds = 1;
   }

@@ -89,8 +89,10 @@ using Ranges = std::vector<plan::OperatorRange>;
 
 TEST(SettingsText, LeavesOutWhatDevicesChoose) {
   EXPECT_EQ(settings_text({}), "batch 1, fp32");
-  EXPECT_EQ(settings_text({"plain", "bf16", 2, 8}), "batch 8, 2 threads, engine plain, bf16");
-  EXPECT_EQ(settings_text({"auto", "fp32", 1, 8}), "batch 8, 1 thread, fp32");
+  EXPECT_EQ(settings_text({{"plain", "bf16", 2}, 8}), "batch 8, 2 threads, engine plain, bf16");
+  EXPECT_EQ(settings_text({{"auto", "fp32", 1}, 8}), "batch 8, 1 thread, fp32");
+  EXPECT_EQ(settings_text({}, {{"pi-1", {"auto", "bf16", 2, 0.1}}, {"pi-2", {"plain"}}}),
+            "batch 1, fp32; pi-1: 2 threads, bf16 off by at most 10 %; pi-2: engine plain, fp32");
 }
 
 TEST_F(DeviceProfiler, TimesBothSidesOfEveryCutOnEveryDevice) {
@@ -309,6 +311,19 @@ TEST_F(DeviceProfiler, AStageThatDoesNotAnswerInTimeIsNamed) {
   EXPECT_THAT(measured.error().message,
               AllOf(HasSubstr("operators 0 to 10 on pi-1"), HasSubstr("no result in 0.05 s"),
                     HasSubstr("--timeout")));
+}
+
+TEST_F(DeviceProfiler, LoadsShardsWithTheSettingsOfTheirDevice) {
+  wish_.own_settings["pi-2"] = {"auto", "bf16", 2};
+  const auto measured = profile();
+  ASSERT_TRUE(measured) << measured.error().message;
+  EXPECT_EQ(measured->front().precision, "fp32");
+  EXPECT_EQ(measured->back().precision, "bf16");
+  EXPECT_EQ(measured->back().threads, 2);
+  EXPECT_EQ(profile_key(measured->back()), profile_key(*cluster_, *daemons_[1], wish_));
+  const control::ShardSettings own{{"auto", "bf16", 2}};
+  EXPECT_THAT(daemons_[0]->load_settings(), testing::Each(wish_.settings));
+  EXPECT_THAT(daemons_[1]->load_settings(), testing::Each(own));
 }
 
 TEST_F(DeviceProfiler, KeysTellProfilesApart) {

@@ -21,18 +21,18 @@ class ProfiledStages : public testing::Test {
     cluster_ = cluster::Cluster::of(test::fake_devices({"pi-1", "pi-2"}, transport_, daemons_));
     plan_.model = model_.name();
     plan_.stages = {{"pi-1", 0, cut_}, {"pi-2", cut_, operators_}};
-    keep("pi-1", 10);
-    keep("pi-2", 20);
+    keep(0, 10);
+    keep(1, 20);
   }
 
   /// Keeps a profile of all operators and both sides of the cut: `each` nanoseconds an operator,
   /// and half of it on a device that is busy.
-  void keep(const std::string& device, std::int64_t each) {
+  void keep(std::size_t stage, std::int64_t each) {
     ProfileWish wish;
     wish.model = model_.name();
     wish.model_digest = model_.digest().hex();
     wish.operators = operators_;
-    wish.settings = cluster::shard_settings(plan_);
+    wish.settings = cluster::shard_settings(plan_, stage);
     plan::DeviceProfile profile;
     profile.operators.assign(static_cast<std::size_t>(operators_), Nanoseconds(each));
     for (const auto& [begin, end] :
@@ -40,8 +40,8 @@ class ProfiledStages : public testing::Test {
       profile.shards.push_back({begin, end, Nanoseconds((end - begin) * each),
                                 Nanoseconds((end - begin) * each / 2), 0});
     }
-    ASSERT_TRUE(
-        store_.put_profile(profile_key(*cluster_, **cluster_->find(device), wish), profile));
+    ASSERT_TRUE(store_.put_profile(
+        profile_key(*cluster_, **cluster_->find(plan_.stages[stage].device), wish), profile));
   }
   std::vector<Nanoseconds> stages() {
     return profiled_stages(plan_, model_, *cluster_, store_).value();
@@ -71,6 +71,13 @@ TEST_F(ProfiledStages, AreNotKnownOfADeviceThatWasNotProfiledLikeThat) {
   EXPECT_EQ(std::ranges::count(stages(), Nanoseconds(0)), 1);
   plan_.batch = 8;
   EXPECT_THAT(stages(), Each(Nanoseconds(0))) << "of another batch";
+}
+
+TEST_F(ProfiledStages, TakeWhatTheirDevicesTookWithTheirSettings) {
+  plan_.stages[1].settings = {"auto", "bf16", 2};
+  EXPECT_THAT(stages(), ElementsAre(Nanoseconds(cut_ * 5), Nanoseconds(0)));
+  keep(1, 8);
+  EXPECT_THAT(stages(), ElementsAre(Nanoseconds(cut_ * 5), Nanoseconds((operators_ - cut_) * 4)));
 }
 
 TEST_F(ProfiledStages, AreNotKnownOfPartsOfAModelOrSetsOfOperators) {

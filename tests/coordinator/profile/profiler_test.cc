@@ -134,7 +134,7 @@ TEST_F(ProfilerOfKept, ProbesItsLinksOnceForAllSettings) {
   EXPECT_EQ(profiler.devices().front().profile.batch, 1);
 
   const int probes = daemons_[0]->rates_measured();
-  profiler.use({"auto", "fp32", 0, 8});
+  profiler.use({{}, 8});
   EXPECT_EQ(probed_sizes(profiler), of_both);
   EXPECT_EQ(daemons_[0]->rates_measured(), probes);
   EXPECT_THAT(profiler.devices(), SizeIs(2));

@@ -147,7 +147,7 @@ TEST_F(RunDiffTest, PlansThatDifferInSettingsAloneAreToldApartByTheirNames) {
     for (const std::size_t i : {0, 1}) {
       results::TrialRecord& trial = run->trials[i];
       trial.name = trial.id = i == 0 ? "fp32" : "bf16";
-      trial.plan.precision = trial.name;
+      trial.plan.settings.precision = trial.name;
     }
     slow_down(run->trials[1], 0.5);
   }
@@ -212,9 +212,9 @@ TEST_F(RunDiffTest, OtherModelsAndInputsAreRefused) {
 
 TEST_F(RunDiffTest, OtherSettingsAndDevicesAreTold) {
   for (results::TrialRecord& trial : b_.trials) {
-    trial.plan.precision = "bf16";
-    trial.plan.threads = 2;
-    trial.plan.engine = "plain";
+    trial.plan.settings.precision = "bf16";
+    trial.plan.settings.threads = 2;
+    trial.plan.settings.engine = "plain";
     trial.plan.window = 8;
   }
   b_.devices[1].cpu = "Cortex-A53";

@@ -150,7 +150,7 @@ Expected<> FakeDaemon::put_tensors(const std::vector<cluster::NamedTensor>& tens
 }
 
 Expected<control::ShardReport> FakeDaemon::load_shard(const plan::Shard& shard,
-                                                      const control::ShardSettings&) {
+                                                      const control::ShardSettings& settings) {
   PARETO_TRY(alive());
   const std::lock_guard lock(mutex_);
   if (load_error_) return tl::unexpected(*load_error_);
@@ -164,6 +164,7 @@ Expected<control::ShardReport> FakeDaemon::load_shard(const plan::Shard& shard,
     return fail(ErrorCode::kExhausted, "{}: over the memory limit", config_.name);
   }
   ++loads_;
+  load_settings_.push_back(settings);
   control::ShardReport loaded;
   loaded.handle = fmt::format("shard-{}", loads_.load());
   loaded.engine = "fake";
@@ -171,6 +172,11 @@ Expected<control::ShardReport> FakeDaemon::load_shard(const plan::Shard& shard,
   shards_[loaded.handle] = {shard.begin, shard.end - shard.begin, shard.weight_bytes()};
   loaded.shards_bytes = shards_bytes();
   return loaded;
+}
+
+std::vector<control::ShardSettings> FakeDaemon::load_settings() const {
+  const std::lock_guard lock(mutex_);
+  return load_settings_;
 }
 
 std::uint64_t FakeDaemon::shards_bytes() const {

@@ -96,6 +96,8 @@ class FakeDaemon final : public cluster::DaemonClient {
   std::size_t loaded_shards() const;
   int stages_opened() const;
   int loads() const { return loads_; }
+  /// Returns the settings of every shard that was loaded, in order.
+  std::vector<control::ShardSettings> load_settings() const;
   int rates_measured() const { return rates_measured_; }
   /// Returns the codec of every stage that was opened, in order.
   std::vector<std::string> codecs() const;
@@ -186,6 +188,7 @@ class FakeDaemon final : public cluster::DaemonClient {
   std::condition_variable changed_;
   std::set<Digest> store_;
   std::map<std::string, Held> shards_;
+  std::vector<control::ShardSettings> load_settings_;
   std::vector<std::string> codecs_;
   std::vector<std::string> transports_;
   cluster::Observation observation_;

@@ -74,8 +74,17 @@ TEST_F(SweepPlanTest, APlanThatCannotBeDeployedIsToldWhole) {
   EXPECT_THAT(refused([](plan::Plan& p) { p.transport = "tcp+shm+tcp"; }),
               HasSubstr("\"transports\""));
   EXPECT_THAT(refused([](plan::Plan& p) { p.codecs = {"int9"}; }), HasSubstr("int8"));
-  EXPECT_THAT(refused([](plan::Plan& p) { p.engine = "plane"; }), HasSubstr("did you mean plain"));
-  EXPECT_THAT(refused([](plan::Plan& p) { p.precision = "fp7"; }), HasSubstr("fp7"));
+  EXPECT_THAT(refused([](plan::Plan& p) { p.settings.engine = "plane"; }),
+              HasSubstr("did you mean plain"));
+  EXPECT_THAT(refused([](plan::Plan& p) { p.settings.precision = "fp7"; }), HasSubstr("fp7"));
+  EXPECT_EQ(refused([](plan::Plan& p) { p.stages[1].settings = {"auto", "bf16", 2}; }), "accepted");
+  EXPECT_EQ(refused([](plan::Plan& p) {
+              p.stages[1].settings = {"auto", "fp7"};
+            }),
+            "plan mine: stages[1].settings.precision: unknown precision \"fp7\"; use fp32 or bf16");
+  EXPECT_THAT(refused([](plan::Plan& p) { p.stages[0].settings = {"plane"}; }),
+              AllOf(HasSubstr("stages[0].settings.engine: no engine \"plane\""),
+                    HasSubstr("there are auto, plain")));
 }
 
 TEST_F(SweepPlanTest, APlanMayRunBranchesInAnotherOrder) {

@@ -259,10 +259,10 @@ TEST_F(SweepPlanTest, RefusesWhatCannotBeMeasured) {
   ASSERT_FALSE(few);
   EXPECT_THAT(few.error().message, HasSubstr("3 stages need 2 split points"));
   options = {};
-  options.engine = "onnx";
+  options.settings.engine = "onnx";
   EXPECT_THAT(refusal(options), AllOf(HasSubstr("onnx"), HasSubstr("plain")));
   options = {};
-  options.precision = "fp7";
+  options.settings.precision = "fp7";
   EXPECT_THAT(refusal(options), HasSubstr("fp7"));
   options = {};
   options.transports = {"tpc"};

@@ -224,7 +224,7 @@ TEST_F(PredictTrials, KnowsGivenPlansByTheirOwnCutsSettingsAndOrder) {
   }
   const std::size_t plain = add({cut}, {"a", "b"}, {"shm", "tcp", "shm"});
   const std::size_t threaded = add({cut}, {"a", "b"}, {"shm", "tcp", "shm"});
-  trials_[threaded].plan.threads = 2;
+  trials_[threaded].plan.settings.threads = 2;
   // Operator 4 feeds two branches: 5, 6 and 7, 8. The second one runs before the first.
   const std::size_t own_order = add({cut}, {"a", "b"}, {"shm", "tcp", "shm"});
   plan::Plan& plan = trials_[own_order].plan;
@@ -251,6 +251,25 @@ TEST_F(PredictTrials, KnowsGivenPlansByTheirOwnCutsSettingsAndOrder) {
   EXPECT_FALSE(trials_[unknown].prediction);
   EXPECT_NEAR(latency_ms(replicas), std::max(latency_ms(0), latency_ms(1)), 1e-6);
   EXPECT_NEAR(trials_[replicas].prediction->samples_per_s, 2e3 / latency_ms(replicas), 1e-3);
+}
+
+TEST_F(PredictTrials, KnowsStagesByTheirOwnSettings) {
+  const std::size_t cut = points().front();
+  const std::vector<std::string> by_tcp{"shm", "tcp", "shm"};
+  keep_profile(cluster_->device(1), {{"auto", "bf16", 2}}, std::chrono::microseconds(500));
+  const std::size_t plain = add({cut}, {"a", "b"}, by_tcp);
+  const std::size_t mixed = add({cut}, {"a", "b"}, by_tcp);
+  trials_[mixed].plan.stages[1].settings = {"auto", "bf16", 2};
+  const std::size_t twofold = add({cut}, {"b", "b"}, by_tcp);
+  trials_[twofold].plan.stages[1].settings = {"auto", "bf16", 2};
+  for (const results::TrialRecord& trial : trials_) options_.plans.push_back({"", trial.plan});
+  predict();
+  const auto operators = static_cast<std::int64_t>(model_.graph().operators.size());
+  const auto behind = operators - model_.split_points()[cut].position;
+  // The coordinator's links are real ones, and probed for each kind of plans.
+  constexpr double kProbing = 1;
+  EXPECT_NEAR(latency_ms(plain) - latency_ms(mixed), static_cast<double>(behind) / 2, kProbing);
+  EXPECT_FALSE(trials_[twofold].prediction) << "a device has one profile";
 }
 
 }  // namespace

@@ -13,11 +13,11 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 TEST(Wire, ShardSettingsComeBack) {
-  const ShardSettings settings{"prepacked", "bf16", 3, 8, 0.01, "cuda:0"};
+  const ShardSettings settings{{"prepacked", "bf16", 3, 0.01}, 8, "cuda:0"};
   EXPECT_EQ(from_wire(to_wire(settings)).value(), settings);
   EXPECT_EQ(from_wire(v1::RunnerSettings()).value().engine, "auto") << "of who names none";
   v1::RunnerSettings greedy;
-  greedy.set_threads(kMostThreads + 1);
+  greedy.set_threads(plan::kMostThreads + 1);
   EXPECT_EQ(from_wire(greedy).error().code, ErrorCode::kInvalidArgument);
 }
 

@@ -79,6 +79,68 @@ TEST(Plan, EachLinkHasATransport) {
   EXPECT_EQ(plan_from_json(json.dump()).value(), plan);
 }
 
+TEST(Plan, AStageMayHaveSettingsOfItsOwn) {
+  Plan plan = sample_plan();
+  plan.settings = {"plain", "fp32", 1, 0.2};
+  plan.stages[1].settings = {"plain", "bf16", 2, 0};
+  EXPECT_THAT(
+      to_json(plan),
+      HasSubstr(R"({"device":"pi-2","begin":41,"end":153,)"
+                R"("settings":{"precision":"bf16","threads":2,"max_error":0.0}}],"transport")"));
+  EXPECT_EQ(plan_from_json(to_json(plan)).value(), plan);
+  EXPECT_TRUE(plan.has_own_settings());
+  EXPECT_EQ(plan.settings_of(0), plan.settings);
+  EXPECT_EQ(plan.settings_of(1), (StageSettings{"plain", "bf16", 2, 0}));
+  EXPECT_EQ(plan.engine_text(), "plain");
+  EXPECT_EQ(plan.precision_text(), "fp32+bf16");
+  EXPECT_EQ(plan.threads_text(), "1+2");
+}
+
+TEST(Plan, SettingsThatAStageDoesNotNameAreThePlans) {
+  auto json = nlohmann::json::parse(to_json(sample_plan()));
+  json["engine"] = "onednn";
+  json["threads"] = 3;
+  const Plan plain = plan_from_json(json.dump()).value();
+  EXPECT_EQ(plain.settings, (StageSettings{"onednn", "fp32", 3, 0}));
+  EXPECT_FALSE(plain.has_own_settings());
+  EXPECT_EQ(plain.settings_of(1), plain.settings);
+  // Equal plans are equal however they were written.
+  for (const auto& same : {nlohmann::json::object(), nlohmann::json({{"threads", 3}})}) {
+    json["stages"][1]["settings"] = same;
+    EXPECT_EQ(plan_from_json(json.dump()).value(), plain) << same;
+  }
+  json["stages"][1]["settings"] = {{"precision", "bf16"}};
+  EXPECT_EQ(plan_from_json(json.dump()).value().settings_of(1),
+            (StageSettings{"onednn", "bf16", 3, 0}));
+}
+
+TEST(Plan, SettingsThatNoDeviceTakesAreRefusedWithTheirPlace) {
+  const auto refusal = [](const nlohmann::json& settings) {
+    auto json = nlohmann::json::parse(to_json(sample_plan()));
+    json["stages"][1]["settings"] = settings;
+    const auto read = plan_from_json(json.dump());
+    if (read) return std::string("accepted");
+    EXPECT_EQ(read.error().code, ErrorCode::kInvalidArgument);
+    return read.error().message;
+  };
+  EXPECT_EQ(refusal({{"threads", 256}, {"max_error", 1}}), "accepted");
+  EXPECT_EQ(refusal(nlohmann::json::array()),
+            "plan: stages[1].settings: an object is expected, not a list");
+  EXPECT_EQ(refusal({{"precison", "bf16"}}),
+            "plan: stages[1].settings: unknown key \"precison\" (did you mean precision?)");
+  EXPECT_EQ(refusal({{"precision", 16}}), "plan: stages[1].settings.precision: 16 is not a name");
+  EXPECT_EQ(refusal({{"engine", nullptr}}), "plan: stages[1].settings.engine: null is not a name");
+  EXPECT_EQ(refusal({{"threads", 257}}),
+            "plan: stages[1].settings.threads: 257 is not 0 to 256 (0: as the device is set)");
+  EXPECT_THAT(refusal({{"threads", -1}}), HasSubstr("settings.threads: -1 is not 0 to 256"));
+  EXPECT_THAT(refusal({{"threads", 1.5}}), HasSubstr("settings.threads: 1.5 is not a whole"));
+  EXPECT_THAT(refusal({{"threads", std::uint64_t{1} << 33}}), HasSubstr("settings.threads: 85899"));
+  EXPECT_THAT(refusal({{"max_error", "5%"}}),
+              HasSubstr("stages[1].settings.max_error: \"5%\" is not a number"));
+  EXPECT_THAT(refusal({{"max_error", 1.01}}), HasSubstr("settings.max_error: 1.01 is not 0"));
+  EXPECT_THAT(refusal({{"engine", {{"name", "plain"}}}}), HasSubstr("something nested"));
+}
+
 TEST(PlanFile, SaysHowItsModelWasOpened) {
   const ModelSource source{"/models/swin.pt",   "3x64x64",      10, "/models/best.pth", 7,
                            {"/data/photo.npy"}, {"/lib/nms.so"}};
@@ -170,7 +232,8 @@ TEST(Plan, SaysWhatIsWrong) {
   EXPECT_THAT(refusal([](Plan& p) { p.micro_batch = p.batch + 1; }), HasSubstr("micro_batch"));
   EXPECT_THAT(refusal([](Plan& p) { p.codecs = {"int8", "none"}; }), HasSubstr("2 codecs"));
   EXPECT_THAT(refusal([](Plan& p) { p.batch = 0; }), HasSubstr("batch 0"));
-  EXPECT_THAT(refusal([](Plan& p) { p.threads = 1000; }), HasSubstr("1000 threads"));
+  EXPECT_THAT(refusal([](Plan& p) { p.settings.threads = 1000; }),
+              HasSubstr("threads: 1000 is not 0 to 256"));
   EXPECT_FALSE(plan_from_json("{"));
   EXPECT_FALSE(plan_from_json("[]"));
 }

@@ -60,7 +60,7 @@ TEST(CutSpace, APlanThatItMadeIsThePlacementThatItWasMadeOf) {
   plan::Plan blank;
   blank.model = "squeezenet1_0";
   blank.batch = 3;
-  blank.engine = "plain";
+  blank.settings.engine = "plain";
   const auto splits = model::select_split_points(model.split_points(), "modules").value();
   for (const Cuts cuts : {Cuts::kOrder, Cuts::kIdeals}) {
     const CutChoice choice = choose_cuts(model, 1, cuts).value();
@@ -73,7 +73,7 @@ TEST(CutSpace, APlanThatItMadeIsThePlacementThatItWasMadeOf) {
       const Placement placement{{{1, 0, cut}, {0, cut, last}}};
       const plan::Plan plan = space->plan_of(placement, inputs, 5);
       EXPECT_EQ(plan.batch, 3);
-      EXPECT_EQ(plan.engine, "plain");
+      EXPECT_EQ(plan.settings.engine, "plain");
       EXPECT_EQ(plan.window, 5);
       EXPECT_EQ(plan.stages[0].device, "b");
       const auto found = space->placement_of(plan);
