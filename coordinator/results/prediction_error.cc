@@ -67,9 +67,13 @@ FigureError error_of(const Pairs& pairs, double resolution) {
     errors.push_back(predicted / measured - 1);
     sizes.push_back(std::abs(errors.back()));
   }
-  return {share_within(sizes, 0.5),       share_within(sizes, 0.95),
-          share_within(errors, 0.5),      resolution,
-          kendall_tau(pairs, resolution), kendall_tau(pairs, resolution, kFrontTolerance),
+  return {share_within(sizes, 0.5),
+          share_within(sizes, 0.95),
+          share_within(errors, 0.5),
+          resolution,
+          kendall_tau(pairs, resolution),
+          kendall_tau(pairs, resolution, kFrontTolerance),
+          kept_order(pairs),
           pairs_apart(pairs, resolution)};
 }
 
@@ -100,7 +104,7 @@ double kendall_tau(const std::vector<std::pair<double, double>>& pairs, double r
 
 bool is_no_guide(const FigureError& error) {
   if (error.pairs < kLeastPairs) return false;
-  return error.kendall_tau <= 0 || error.median > kHugeError;
+  return error.kendall_tau <= 0 || error.median > kHugeError || error.far.is_broken();
 }
 
 bool is_no_guide(const PredictionError& error) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "coordinator/results/kept_order.h"
 #include "coordinator/results/record.h"
 
 namespace pareto::results {
@@ -23,11 +24,13 @@ struct FigureError {
   double kendall_tau = 0;  ///< correlation as kendall_tau() computes it, with that resolution
   double kendall_tau_apart =
       0;                  ///< the same of trials that were measured more than kFrontTolerance apart
+  KeptOrder far;          ///< order of trials that predictions set far apart
   std::size_t pairs = 0;  ///< pairs of trials that were measured further apart than `resolution`
 };
 
 /// Returns whether such predictions say nothing of a trial that was not measured. Their order of
-/// the measured trials is then no better than chance, or they were off by more than half.
+/// the measured trials is then no better than chance, or trials that they set far apart did not keep
+/// their order, or they were off by more than half.
 bool is_no_guide(const FigureError& error);
 
 /// The errors of the trials of one batch under one condition that have both figures.

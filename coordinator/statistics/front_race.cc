@@ -8,6 +8,7 @@
 
 #include "coordinator/statistics/front_draws.h"
 #include "coordinator/statistics/front_of.h"
+#include "coordinator/statistics/prediction_guide.h"
 #include "coordinator/statistics/race_pass.h"
 #include "coordinator/statistics/statistics.h"
 
@@ -53,7 +54,8 @@ std::vector<PriorFigure> priors_of(std::span<const RacePlan> plans, const Figure
   for (const RacePlan& plan : plans) {
     priors.push_back({plan.group, plan.features,
                       plan.predicted ? (*plan.predicted).*figure.logarithm : typical[plan.group],
-                      plan.predicted ? 0 : kUnknown, plan.compute_share.*figure.compute_share});
+                      plan.predicted ? 0 : kUnknown, plan.compute_share.*figure.compute_share,
+                      typical[plan.group]});
   }
   return priors;
 }
@@ -117,6 +119,33 @@ bool is_decided(const RacePlan& plan, double p_front, const RaceRules& rules) {
   return p_front > 1 - rules.undecided && std::ssize(plan.rounds) >= rules.least_rounds;
 }
 
+/// Raises P(front) of unmeasured plans that would be decided, and that together would hold more of
+/// the front than the rules leave out: the likeliest of them.
+void leave_open(const std::vector<std::size_t>& contenders, std::span<const RacePlan> plans,
+                const RaceRules& rules, std::vector<PlanStanding>& standings) {
+  double front = 0;
+  std::vector<std::size_t> unlikely;
+  for (const std::size_t i : contenders) {
+    front += standings[i].p_front;
+    if (plans[i].rounds.empty() && standings[i].p_front < rules.undecided) unlikely.push_back(i);
+  }
+  std::ranges::sort(unlikely, {}, [&](std::size_t i) { return standings[i].p_front; });
+  double left_out = 0;
+  for (const std::size_t i : unlikely) {
+    left_out += standings[i].p_front;
+    if (left_out > rules.left_out * front)
+      standings[i].p_front = std::max(standings[i].p_front, kLeftOpen);
+  }
+}
+
+/// Raises P(front) of all unmeasured plans of a group whose predictions rule out nothing.
+void leave_all_open(const std::vector<std::size_t>& group, std::span<const RacePlan> plans,
+                    std::vector<PlanStanding>& standings) {
+  for (const std::size_t i : group) {
+    if (plans[i].rounds.empty()) standings[i].p_front = std::max(standings[i].p_front, kLeftOpen);
+  }
+}
+
 Contest contest_of(const std::vector<std::size_t>& contenders, const ResidualModel& latency,
                    const ResidualModel& throughput, std::span<const RacePlan> plans,
                    const RaceRules& rules, std::vector<PlanStanding>& standings) {
@@ -127,10 +156,8 @@ Contest contest_of(const std::vector<std::size_t>& contenders, const ResidualMod
       draw_fronts(std::move(latencies), std::move(throughputs), rules.draws, rules.seed);
   contest.weights.assign(contenders.size(), 0.0);
   for (std::size_t i = 0; i < contenders.size(); ++i) {
-    PlanStanding& standing = standings[contenders[i]];
     const double p = static_cast<double>(drawn[i].unbeaten) / rules.draws;
-    standing.p_front = p;
-    contest.undecided.push_back(!is_decided(plans[contenders[i]], p, rules));
+    standings[contenders[i]].p_front = p;
     const double weight =
         p * (1 - p) + kAreaWeight * std::sqrt(drawn[i].area / rules.draws) * (p < 1 ? 1.0 : 0.0);
     contest.weights[i] += weight;
@@ -138,11 +165,22 @@ Contest contest_of(const std::vector<std::size_t>& contenders, const ResidualMod
       contest.weights[by] += weight * times / std::max(rules.draws - drawn[i].unbeaten, 1);
     }
   }
+  leave_open(contenders, plans, rules, standings);
+  for (const std::size_t i : contenders) {
+    contest.undecided.push_back(!is_decided(plans[i], standings[i].p_front, rules));
+  }
   return contest;
 }
 
 bool is_reachable(const std::vector<std::size_t>& group, std::span<const RacePlan> plans) {
   return std::ranges::none_of(group, [&](std::size_t i) { return plans[i].unreachable; });
+}
+
+/// Adds plans to a pass, each once.
+void add_all(const std::vector<std::size_t>& plans, std::vector<std::size_t>& pass) {
+  for (const std::size_t plan : plans) {
+    if (std::ranges::count(pass, plan) == 0) pass.push_back(plan);
+  }
 }
 
 }  // namespace
@@ -163,19 +201,23 @@ RaceState judge_race(std::span<const RacePlan> plans, const RaceRules& rules) {
     standings[i].throughput = throughput.figure(i);
     if (!plans[i].failed) groups[plans[i].group].push_back(i);
   }
+  const PredictionGuide guide(groups, plans, standings);
   std::vector<Contest> open;
   for (const auto& [group, members] : groups) {
     Contest contest =
         contest_of(contenders_of(members, standings), latency, throughput, plans, rules, standings);
+    if (!guide.guides(group)) leave_all_open(members, plans, standings);
     if (!is_reachable(members, plans) || !is_open(contest, plans, rules)) continue;
     contest.latency_round = latencies.round_variance(group);
     contest.throughput_round = throughputs.round_variance(group);
     for (const auto look : {unconfirmed, second_look}) {
-      for (const std::size_t plan : look(members, plans, standings, rules)) {
-        if (std::ranges::count(state.next_pass, plan) == 0) state.next_pass.push_back(plan);
-      }
+      add_all(look(members, plans, standings, rules), state.next_pass);
     }
     open.push_back(std::move(contest));
+  }
+  for (const auto& [group, members] : groups) {
+    if (!is_reachable(members, plans)) continue;
+    add_all(far_look(members, plans, rules, guide.guides(group)), state.next_pass);
   }
   for (std::size_t i = 0; i < plans.size(); ++i) {
     standings[i].decided = is_decided(plans[i], standings[i].p_front, rules);

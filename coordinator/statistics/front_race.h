@@ -9,6 +9,9 @@
 // draws from it (front_draws.h) in which no plan of the group beats this one. A plan beats another
 // as in front_probability (statistics.h): it is not worse in either figure, and better by more than
 // kFrontTolerance in one.
+// How far predictions are believed is learnt from the plans that were measured, some of which
+// predictions put far behind (far_look). Predictions that set plans far apart which then stand in
+// another order guide nothing (prediction_guide.h): no plan of the group is decided unmeasured.
 //
 // Racing (Maron and Moore 1994): decided plans leave the race. A plan is decided once its P(front)
 // is below RaceRules::undecided, or above 1 - undecided with RaceRules::least_rounds measured. A
@@ -50,18 +53,29 @@ struct RacePlan {
   std::optional<LogFigures> predicted;     ///< no value means that it is measured in any case
   planning::ComputeShare compute_share{};  ///< shares of compute in what is predicted
   std::vector<RaceRound> rounds;
+  bool doubted = false;      ///< what it is predicted from was measured on a busy machine
   bool failed = false;       ///< it is on no front
   bool unreachable = false;  ///< its network cannot be had, nor that of its group: no more rounds
 };
 
+/// The least P(front) of a plan that was not measured and is one of too many to be left out: little
+/// speaks for it alone, and much for some of them.
+inline constexpr double kLeftOpen = 0.06;
+
 struct RaceRules {
   double undecided = 0.05;
+  /// The share of a group's front that plans may hold together that were never measured and are
+  /// called decided. Those beyond it stay open, with a P(front) of at least kLeftOpen.
+  double left_out = 0.02;
   int least_rounds = 2;
   int most_rounds = 10;
   std::size_t widest_pass = 32;
   /// Least number of plans of a group that are measured, the nearest to the front; in a small
   /// group, half. Predictions do not rule these out.
   std::size_t first_look = 6;
+  /// The number of plans of a group that are measured although predictions put them far behind the
+  /// front. Only that tells whether predictions are right there.
+  std::size_t far_look = 2;
   /// The number of plans of an open group that are measured twice as soon as they were measured
   /// once. Only that tells how much rounds differ, and so how far one is to be believed.
   std::size_t second_look = 4;

@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "coordinator/statistics/feature_distance.h"
+
 namespace pareto::statistics {
 namespace {
 
@@ -33,6 +35,18 @@ void take_away(Matrix& covariance, std::size_t plan, double noise) {
   }
 }
 
+/// The gap from which on predictions put a plan far behind the front: a quarter.
+constexpr double kFarBehind = 0.22;
+/// A far look is at no more than one of this number of plans.
+constexpr std::size_t kFarLookShare = 10;
+/// Plans that predictions put further behind than this, eight times, are no far look: the errors
+/// that matter are smaller, and such plans take long to measure.
+constexpr double kHopeless = 2.1;
+
+std::size_t first_look_of(const std::vector<std::size_t>& group, const RaceRules& rules) {
+  return std::min(rules.first_look, group.size() / 2);
+}
+
 /// One round of one plan, and what it tells.
 struct Candidate {
   double tells = -1;
@@ -59,17 +73,32 @@ Candidate best_of(const Contest& contest, std::span<const RacePlan> plans, const
 }
 
 /// Returns how much better a plan would have to be in both figures for no other to beat it: the
-/// additive epsilon indicator (Zitzler et al. 2003), of logarithms.
-double gap_to_front(std::size_t plan, const std::vector<std::size_t>& group,
-                    const std::vector<PlanStanding>& standings) {
+/// additive epsilon indicator (Zitzler et al. 2003), of logarithms. `figures(plan)`: its two.
+template <typename Figures>
+double gap_behind(std::size_t plan, const std::vector<std::size_t>& group, Figures figures) {
+  const LogFigures its = figures(plan);
   double gap = 0;
-  for (const std::size_t other : group) {
-    const double slower = standings[plan].latency.logarithm - standings[other].latency.logarithm;
-    const double fewer =
-        standings[other].throughput.logarithm - standings[plan].throughput.logarithm;
-    gap = std::max(gap, std::min(slower, fewer));
+  for (const std::size_t i : group) {
+    const LogFigures other = figures(i);
+    gap = std::max(gap, std::min(its.latency - other.latency, other.throughput - its.throughput));
   }
   return gap;
+}
+
+double gap_to_front(std::size_t plan, const std::vector<std::size_t>& group,
+                    const std::vector<PlanStanding>& standings) {
+  return gap_behind(plan, group, [&](std::size_t i) {
+    return LogFigures{standings[i].latency.logarithm, standings[i].throughput.logarithm};
+  });
+}
+
+/// Returns the gap by predictions alone; 0 for a plan that has none.
+double predicted_gap(std::size_t plan, const std::vector<std::size_t>& group,
+                     std::span<const RacePlan> plans) {
+  if (!plans[plan].predicted) return 0;
+  return gap_behind(plan, group, [&](std::size_t i) {
+    return plans[i].predicted.value_or(*plans[plan].predicted);
+  });
 }
 
 }  // namespace
@@ -114,6 +143,41 @@ std::vector<std::size_t> second_look(const std::vector<std::size_t>& group,
   return chosen;
 }
 
+std::vector<std::size_t> far_look(const std::vector<std::size_t>& group,
+                                  std::span<const RacePlan> plans, const RaceRules& rules,
+                                  bool guided) {
+  std::vector<std::size_t> seen;
+  std::vector<std::size_t> unseen;
+  std::size_t wanted = std::min(rules.far_look, group.size() / kFarLookShare);
+  for (const std::size_t plan : group) {
+    const double gap = predicted_gap(plan, group, plans);
+    const bool is_far = gap > kFarBehind && gap < kHopeless;
+    if (plans[plan].rounds.empty()) {
+      if (is_far || !guided) unseen.push_back(plan);
+      continue;
+    }
+    seen.push_back(plan);
+    if (is_far && wanted > 0) --wanted;
+  }
+  if (seen.size() < first_look_of(group, rules)) return {};
+  if (!guided) wanted = std::max<std::size_t>(wanted, 1);
+  const auto from_seen = [&](std::size_t plan) {
+    double least = std::numeric_limits<double>::infinity();
+    for (const std::size_t other : seen) {
+      least = std::min(least, distance(plans[plan].features, plans[other].features));
+    }
+    return least;
+  };
+  std::vector<std::size_t> chosen;
+  while (chosen.size() < wanted && !unseen.empty()) {
+    const auto farthest = std::ranges::max_element(unseen, {}, from_seen);
+    chosen.push_back(*farthest);
+    seen.push_back(*farthest);
+    unseen.erase(farthest);
+  }
+  return chosen;
+}
+
 void choose_pass(std::vector<Contest> contests, std::span<const RacePlan> plans,
                  const RaceRules& rules, std::vector<std::size_t>& pass) {
   std::vector<std::vector<bool>> taken;
@@ -152,7 +216,7 @@ void add_first_look(const std::vector<std::size_t>& group, std::span<const RaceP
     unseen.emplace_back(gap_to_front(plan, group, standings), plan);
   }
   std::ranges::sort(unseen);
-  const std::size_t wanted = std::min(rules.first_look, group.size() / 2);
+  const std::size_t wanted = first_look_of(group, rules);
   std::size_t seen = group.size() - unseen.size();
   for (const auto& [gap, plan] : unseen) {
     if (seen++ >= wanted || pass.size() >= rules.widest_pass) return;

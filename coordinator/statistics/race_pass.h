@@ -39,6 +39,13 @@ std::vector<std::size_t> second_look(const std::vector<std::size_t>& group,
                                      const std::vector<PlanStanding>& standings,
                                      const RaceRules& rules);
 
+/// Returns the plans of a group to measure although predictions put them far behind the front: the
+/// least like those that were measured. None before the first look is taken. `guided`: whether
+/// predictions guide; if not, at least one of all that were not measured, pass after pass.
+std::vector<std::size_t> far_look(const std::vector<std::size_t>& group,
+                                  std::span<const RacePlan> plans, const RaceRules& rules,
+                                  bool guided);
+
 /// Adds plans of open contests to a pass, one round each, as many as RaceRules allow. Each is
 /// chosen as if those before it had been measured.
 void choose_pass(std::vector<Contest> contests, std::span<const RacePlan> plans,

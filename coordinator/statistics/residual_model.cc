@@ -5,16 +5,11 @@
 #include <numeric>
 #include <utility>
 
+#include "coordinator/statistics/feature_distance.h"
 #include "coordinator/statistics/squared.h"
 
 namespace pareto::statistics {
 namespace {
-
-double distance(std::span<const double> a, std::span<const double> b) {
-  double sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += squared(a[i] - b[i]);
-  return std::sqrt(sum);
-}
 
 double matern(double distance) {
   const double scaled = std::sqrt(3.0) * distance;
@@ -29,10 +24,16 @@ double dot(std::span<const double> a, std::span<const double> b) {
 /// otherwise.
 constexpr double kScaleSpread = 0.7;
 constexpr double kFactors[] = {0.35, 0.7, 1.4, 2.8};
-constexpr int kSweeps = 3;
-constexpr double ResidualScales::*kScales[] = {
-    &ResidualScales::plan,   &ResidualScales::shared, &ResidualScales::own_group,
-    &ResidualScales::length, &ResidualScales::bias,   &ResidualScales::network};
+/// Sweeps over the scales, and how often the factors become finer. Scales of predictions that say
+/// nothing are thirty times the usual ones: coarse sweeps go on as long as they help.
+constexpr int kSweeps = 6;
+constexpr int kFiner = 2;
+constexpr double ResidualScales::*kScales[] = {&ResidualScales::plan,      &ResidualScales::shared,
+                                               &ResidualScales::own_group, &ResidualScales::length,
+                                               &ResidualScales::bias,      &ResidualScales::network,
+                                               &ResidualScales::slope};
+/// What a sweep has to better the fit by for the next one to be as coarse.
+constexpr double kHelps = 1;
 /// Fewer say nothing about how predictions err.
 constexpr std::size_t kFewestToFit = 4;
 
@@ -56,8 +57,10 @@ double ResidualModel::covariance(std::size_t a, std::size_t b, const ResidualSca
   double sum = one.compute_share * other.compute_share *
                (squared(scales.bias) + squared(scales.shared) * near);
   if (one.group == other.group) {
-    sum += (1 - one.compute_share) * (1 - other.compute_share) * squared(scales.network) +
-           squared(scales.own_group) * near;
+    sum +=
+        (1 - one.compute_share) * (1 - other.compute_share) * squared(scales.network) +
+        squared(scales.own_group) * near +
+        squared(scales.slope) * (one.logarithm - one.typical) * (other.logarithm - other.typical);
   }
   if (a == b) sum += squared(scales.plan) + squared(one.deviation);
   return sum;
@@ -88,14 +91,14 @@ double ResidualModel::misfit(const ResidualScales& scales) const {
 
 void ResidualModel::fit_scales() {
   double best = misfit(scales_);
+  int finer = 0;
   for (int sweep = 0; sweep < kSweeps; ++sweep) {
     const double before = best;
     for (const auto scale : kScales) {
       const double centre = scales_.*scale;
       for (const double factor : kFactors) {
         ResidualScales tried = scales_;
-        // Finer with every sweep.
-        tried.*scale = centre * std::pow(factor, 1.0 / (1 << sweep));
+        tried.*scale = centre * std::pow(factor, 1.0 / (1 << finer));
         const double result = misfit(tried);
         if (result < best) {
           best = result;
@@ -103,7 +106,8 @@ void ResidualModel::fit_scales() {
         }
       }
     }
-    if (before - best < 0.01 && sweep > 0) return;
+    if (before - best > kHelps) continue;
+    if (++finer > kFiner) return;
   }
 }
 

@@ -6,6 +6,7 @@
 //       + c (what varies smoothly from plan to plan, the same under all conditions)
 //       + (1 - c) (a bias of the network, that the plans of its group share)
 //       + what varies smoothly from plan to plan within its group
+//       + how far the plan is predicted from what is typical of its group, times an unknown factor
 //       + what is the plan's own
 //
 // c is the share of the figure that is compute: over a slow network, the speed of devices matters
@@ -36,6 +37,7 @@ struct PriorFigure {
   /// prediction.
   double deviation = 0;
   double compute_share = 1;  ///< c, 0 to 1
+  double typical = 0;        ///< what the group's plans typically take, as a natural logarithm
 };
 
 /// Standard deviations of logarithms.
@@ -45,6 +47,8 @@ struct ResidualScales {
   double network = 0.06;
   double own_group = 0.03;
   double plan = 0.02;
+  /// Of predictions that say nothing all plans are alike: what they set apart counts less, or not.
+  double slope = 0.05;
   double length = 0.5;  ///< length scale of the features
 };
 

@@ -105,8 +105,8 @@ TEST_F(ProfilerOfKept, TellsWhichProfilesWereMeasuredOnABusyMachine) {
   EXPECT_THAT(
       profiler.doubts(),
       testing::ElementsAre("profile of pi-1: measured 2026-11-27T07:10:02Z, when others used "
-                           "46 % of its machine: predictions may be far off; plan or profile "
-                           "with --fresh measures it again"));
+                           "46 % of its machine: predictions may be far off; on a quiet "
+                           "machine, plan or profile with --fresh measures it again"));
 }
 
 TEST(ProbesOf, BothWaysToTheCoordinatorAreOne) {

@@ -76,6 +76,9 @@ TEST(PredictionErrors, AreNoGuideWhereTheirOrderIsNoBetterThanChance) {
   EXPECT_TRUE(no_guide({10, 11, 12, 13}, {13, 10, 14, 11})) << "as many pairs as not";
   EXPECT_FALSE(no_guide({10, 11, 12, 13}, {14, 15.5, 17, 18.5})) << "off, in the right order";
   EXPECT_TRUE(no_guide({10, 11, 12, 13}, {5, 6, 7, 8})) << "off by more";
+  const std::vector<double> far_apart{10, 13, 17, 22, 28};
+  EXPECT_FALSE(no_guide(far_apart, {12, 11, 15, 17, 20})) << "one pair of ten";
+  EXPECT_TRUE(no_guide(far_apart, {12, 11, 15, 14, 20})) << "two pairs of ten";
   EXPECT_FALSE(no_guide({10, 11}, {11, 10})) << "one pair says nothing";
   EXPECT_FALSE(no_guide({10, 11, 12, 13}, {12, 12, 12, 12})) << "there is no order";
 }

@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "coordinator/results/front_chance.h"
+#include "coordinator/statistics/statistics.h"
 #include "tests/support/objectives.h"
+#include "tests/support/simulated_rounds.h"
 
 namespace pareto::statistics {
 namespace {
@@ -76,6 +79,43 @@ TEST(SettleByRounds, FewRoundsMakeNothingCertain) {
     EXPECT_EQ(results::chance_text(trials[0]), certain ? "1.00" : "> 0.9");
     EXPECT_EQ(results::chance_text(trials[1]), certain ? "0.00" : "< 0.1");
   }
+}
+
+TEST(SettleByRounds, ProbabilitiesHoldAfterSixRoundsOnABusyMachine) {
+  // Rounds differ by 30 %, and plans by 20 % more within each.
+  constexpr int kRounds = 6;
+  constexpr int kPlans = 10;
+  int likely = 0;
+  int likely_and_beaten = 0;
+  int sure_and_beaten = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    Random random(1000 * seed);
+    test::SimulatedRun machine({.drift = 0.3, .unit = 0.2, .noise = 0.4}, kRounds, seed);
+    std::vector<results::TrialRecord> trials;
+    std::vector<std::pair<double, double>> truths;
+    for (int i = 0; i < kPlans; ++i) {
+      truths.emplace_back(20 * std::exp(0.3 * random.normal()),
+                          90 * std::exp(0.3 * random.normal()));
+      trials.push_back(
+          machine.measure(std::to_string(i), truths.back().first, truths.back().second));
+      trials.back().latency.samples = 12 * kRounds;
+    }
+    settle_by_rounds(trials, seed);
+    for (int i = 0; i < kPlans; ++i) {
+      const auto& [ms, per_s] = truths[static_cast<std::size_t>(i)];
+      const bool is_beaten = std::ranges::any_of(truths, [&](const auto& other) {
+        return other.first < 0.99 * ms && other.second > 1.01 * per_s;
+      });
+      const double chance = trials[static_cast<std::size_t>(i)].p_front;
+      if (chance < 0.8) continue;
+      ++likely;
+      likely_and_beaten += is_beaten ? 1 : 0;
+      sure_and_beaten += is_beaten && chance > 0.99 ? 1 : 0;
+    }
+  }
+  EXPECT_GE(likely, 50);
+  EXPECT_LE(likely_and_beaten, likely / 5);
+  EXPECT_EQ(sure_and_beaten, 0) << "what is printed as 1.00";
 }
 
 TEST(SettleByRounds, EqualDevicesHaveIntervalsInCommonAfterOneRound) {
