@@ -65,6 +65,17 @@ LeaveSoon::~LeaveSoon() {
   static_cast<void>(!::write(done_.get(), &once, sizeof once));
 }
 
+void ProbeInHand::show(const std::string& now, bool under_way) {
+  const std::lock_guard lock(mutex_);
+  probe_ = under_way && now.starts_with("probing ") ? now : "";
+}
+
+std::optional<std::string> ProbeInHand::why_not() const {
+  const std::lock_guard lock(mutex_);
+  if (probe_.empty()) return std::nullopt;
+  return fmt::format("{}, while {}: that is not waited for", kStoppedProfiling, probe_);
+}
+
 std::optional<std::string> hung_device(const cluster::Cluster& cluster) {
   std::vector<Expected<>> answers(cluster.size());
   {

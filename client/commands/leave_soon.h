@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -52,6 +53,22 @@ Expected<T> as_stopped(Context& context, Expected<T> result) {
   }
   return result;
 }
+
+/// The link that is being probed. A probe has no way to end early, and takes up to two minutes over
+/// a slow link: who wants to stop does not wait for it. Nothing of it is kept.
+///
+/// Threads: any.
+class ProbeInHand {
+ public:
+  /// `now`: what progress says is in hand; `under_way`: it has begun and not ended.
+  void show(const std::string& now, bool under_way);
+  /// Returns the sentence for those who stop while a link is probed; no value if none is.
+  std::optional<std::string> why_not() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::string probe_;  ///< "probing pi-1 to pi-2, tcp"; empty: no link is probed
+};
 
 /// Names a device that does not answer its control service within a second; no value if all answer.
 std::optional<std::string> hung_device(const cluster::Cluster& cluster);

@@ -8,7 +8,6 @@
 
 #include "client/commands/inputs.h"
 #include "client/commands/known_names.h"
-#include "client/commands/leave_soon.h"
 #include "client/commands/output_file.h"
 #include "client/commands/progress.h"
 #include "client/commands/splits_flag.h"
@@ -29,8 +28,9 @@ constexpr const char* kAllCodecs = "all";
 // Started where no devices are named.
 constexpr int kLocalDevices = 2;
 
-profile::Profiler::Progress shown_on(Progress& progress) {
+profile::Profiler::Progress shown_on(Progress& progress, ProbeInHand& probe) {
   return [&](const std::string& now, std::size_t done, std::size_t total) {
+    probe.show(now, done < total);
     progress.show(done, total, now, now);
   };
 }
@@ -194,8 +194,10 @@ Expected<std::unique_ptr<PlanningSession>> PlanningSession::open(
   std::unique_ptr<PlanningSession> session(
       new PlanningSession(std::move(model), std::move(cluster), std::move(store)));
   session->leaving_ =
-      std::make_unique<LeaveSoon>(context, kStopping, kExitFailed,
-                                  [cluster = &session->cluster_] { return hung_device(*cluster); });
+      std::make_unique<LeaveSoon>(context, kStopping, kExitFailed, [one = session.get()] {
+        const auto hung = hung_device(one->cluster_);
+        return hung ? hung : one->probe_.why_not();
+      });
   session->by_definition_ = flags.by_definition;
   session->conditions_ = std::move(conditions);
   PARETO_ASSIGN(session->transports_, profile::link_transports(transports, session->cluster_));
@@ -211,7 +213,8 @@ Expected<std::unique_ptr<PlanningSession>> PlanningSession::open(
 
 Expected<> PlanningSession::profile(Context& context) {
   Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
-  PARETO_TRY(as_stopped(context, profiler_->profile(transports_, workload_, shown_on(progress))));
+  PARETO_TRY(
+      as_stopped(context, profiler_->profile(transports_, workload_, shown_on(progress, probe_))));
   if (context.stop.watch()) return fail(ErrorCode::kClosed, "{}", kStoppedProfiling);
   return {};
 }
@@ -221,10 +224,11 @@ Expected<std::vector<planning::ProbedTransport>> PlanningSession::probe(
   Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
   const auto defined = std::ranges::find(conditions_, condition, &cluster::NamedCondition::name);
   if (!by_definition_ || defined == conditions_.end()) {
-    return as_stopped(context, profiler_->probe(transports_, condition, shown_on(progress)));
+    return as_stopped(context,
+                      profiler_->probe(transports_, condition, shown_on(progress, probe_)));
   }
   return as_stopped(context, with_context(profiler_->probe_at_rest(transports_, defined->condition,
-                                                                   shown_on(progress)),
+                                                                   shown_on(progress, probe_)),
                                           "network {}", condition));
 }
 
@@ -232,7 +236,7 @@ Expected<planning::ProbedCodecs> PlanningSession::probe_codecs(Context& context,
                                                                const PlanCodecs& codecs) {
   Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
   return as_stopped(context, profiler_->probe_codecs(codecs.names, codecs.allowed_error, workload_,
-                                                     shown_on(progress)));
+                                                     shown_on(progress, probe_)));
 }
 
 void PlanningSession::tell_of_doubts(Context& context) const {

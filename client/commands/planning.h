@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "client/commands/flags.h"
+#include "client/commands/leave_soon.h"
 #include "coordinator/cluster/workload.h"
 #include "coordinator/load/foreign_load_meter.h"
 #include "coordinator/profile/link_transports.h"
@@ -53,8 +54,6 @@ struct CodecFlags {
   /// Fails: kNotFound (a codec), kInvalidArgument, each naming the flag.
   Expected<PlanCodecs> read() const;
 };
-
-class LeaveSoon;  // client/commands/leave_soon.h
 
 /// A profiler and all that it uses. Threads: one owner.
 class PlanningSession {
@@ -103,6 +102,7 @@ class PlanningSession {
   bool by_definition_ = false;
   std::vector<cluster::NamedCondition> conditions_;
   load::ForeignLoadMeter others_;
+  ProbeInHand probe_;
   std::unique_ptr<LeaveSoon> leaving_;  // last: it asks the devices
 };
 

@@ -187,12 +187,17 @@ class SweepCommand final : public Command {
   Expected<> predict(Context& context, const model::Model& model, const cluster::Cluster& cluster,
                      results::RunRecord& run, results::ResultStore& store) {
     progress_metrics_.begin(run);
-    const LeaveSoon leaving(context, kStopping, kExitPartial, [&] { return hung_device(cluster); });
+    ProbeInHand probe;
+    const LeaveSoon leaving(context, kStopping, kExitPartial, [&] {
+      const auto hung = hung_device(cluster);
+      return hung ? hung : probe.why_not();
+    });
     Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
     const TimePoint began = clock_.now();
     const std::vector<std::uint64_t> before = weights_sent(cluster);
     const auto shown = [&](const std::string& now, std::size_t done, std::size_t total) {
       progress_metrics_.predict(done, total);
+      probe.show(now, done < total);
       progress.show(done, total, now, now);
     };
     PARETO_ASSIGN(const std::vector<std::string> doubts,

@@ -1,0 +1,61 @@
+// Who wants to stop while a link is probed leaves within two seconds.
+#include "client/commands/leave_soon.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <iostream>
+
+namespace pareto::client {
+namespace {
+
+using testing::Eq;
+using testing::Optional;
+
+TEST(ProbeInHand, SaysWhichLinkIsNotWaitedForWhileItIsProbed) {
+  ProbeInHand probe;
+  EXPECT_EQ(probe.why_not(), std::nullopt);
+  probe.show("profiling pi-1", true);
+  EXPECT_EQ(probe.why_not(), std::nullopt) << "that ends at the next shard";
+  probe.show("probing pi-1 to pi-2, tcp", true);
+  EXPECT_THAT(probe.why_not(),
+              Optional(Eq(std::string(kStoppedProfiling) +
+                          ", while probing pi-1 to pi-2, tcp: that is not waited for")));
+  probe.show("probing pi-1 to pi-2, tcp", false);
+  EXPECT_EQ(probe.why_not(), std::nullopt);
+}
+
+/// A request to stop that was made already.
+class Stopped final : public StopSignal {
+ public:
+  Stopped() {
+    const std::uint64_t once = 1;
+    static_cast<void>(!::write(descriptor_.get(), &once, sizeof once));
+  }
+  const std::atomic<bool>& watch() override { return stopped_; }
+  int descriptor() const override { return descriptor_.get(); }
+
+ private:
+  const std::atomic<bool> stopped_{true};
+  const FileDescriptor descriptor_{::eventfd(0, EFD_CLOEXEC)};
+};
+
+TEST(LeaveSoon, EndsTheProcessWhileALinkIsProbed) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  const auto probe_for_ever = [] {
+    Stopped stop;
+    Context context{.out = std::cout, .err = std::cerr, .stop = stop};
+    ProbeInHand probe;
+    probe.show("probing pi-1 to pi-2, tcp", true);
+    const LeaveSoon leaving(context, kStopping, kExitPartial, [&] { return probe.why_not(); });
+    for (;;) ::pause();
+  };
+  EXPECT_EXIT(probe_for_ever(), testing::ExitedWithCode(kExitPartial),
+              "while probing pi-1 to pi-2, tcp: that is not waited for");
+}
+
+}  // namespace
+}  // namespace pareto::client
