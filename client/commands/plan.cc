@@ -6,6 +6,7 @@
 
 #include "client/commands/commands.h"
 #include "client/commands/known_names.h"
+#include "client/commands/latency_flag.h"
 #include "client/commands/leave_soon.h"
 #include "client/commands/output_file.h"
 #include "client/commands/planning.h"
@@ -251,9 +252,7 @@ class PlanCommand final : public Command {
     PARETO_ASSIGN(wish_.also, planning::parse_also(also_));
     PARETO_ASSIGN(wish_.preference, planning::parse_preference(prefer_, wish_.also));
     if (!max_latency_.empty()) {
-      PARETO_ASSIGN(const Nanoseconds latency,
-                    with_context(parse_duration(max_latency_), "--max-latency"));
-      wish_.limits.latency_ms = to_milliseconds(latency);
+      PARETO_ASSIGN(wish_.limits.latency_ms, parse_max_latency(max_latency_));
     }
     PARETO_ASSIGN(wish_.search, search::find_search(search_));
     // Pipelines are what is simulated.

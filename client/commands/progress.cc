@@ -47,7 +47,8 @@ void Progress::show(std::size_t done, std::size_t total, const std::string& phas
                     const std::string& now, std::optional<double> most_left_s) {
   total = std::max(total, done);
   const std::string time_said = time_text(most_left_s);
-  const std::string counts = fmt::format("{}/{}", done, total);
+  // A budget is what is counted then, and it is time.
+  const std::string counts = fmt::format("{}/{}{}", done, total, most_left_s ? " s" : "");
   if (columns_ == 0) {
     const TimePoint time = clock_.now();
     const std::string doing = first_word(phase);

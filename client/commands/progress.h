@@ -26,7 +26,7 @@ class Progress {
 
   /// Shows progress. `phase` is what a line names if there is no terminal ("round 2/3"), and `now`
   /// what the bar names. `most_left_s` are the seconds that a budget leaves; the end may come
-  /// sooner.
+  /// sooner. With it `done` and `total` are seconds of the budget.
   void show(std::size_t done, std::size_t total, const std::string& phase, const std::string& now,
             std::optional<double> most_left_s = std::nullopt);
   /// Takes the bar away, so that other text may follow.

@@ -7,6 +7,7 @@
 #include "client/command.h"
 #include "client/commands/inputs.h"
 #include "client/commands/known_names.h"
+#include "client/commands/latency_flag.h"
 #include "client/commands/splits_flag.h"
 #include "coordinator/cluster/network.h"
 #include "coordinator/cluster/plan_file.h"
@@ -181,13 +182,7 @@ void SweepFlags::keep_figures(const cluster::Cluster& cluster) {
 
 Expected<> SweepFlags::read_max_latency() {
   if (max_latency_.empty()) return {};
-  PARETO_ASSIGN(const std::chrono::nanoseconds latency,
-                with_context(parse_duration(max_latency_), "--max-latency"));
-  if (latency.count() <= 0) {
-    return fail(ErrorCode::kInvalidArgument, "--max-latency {}: more than 0 is needed",
-                max_latency_);
-  }
-  what_.max_latency_ms = std::chrono::duration<double, std::milli>(latency).count();
+  PARETO_ASSIGN(what_.max_latency_ms, parse_max_latency(max_latency_));
   return {};
 }
 

@@ -70,7 +70,8 @@ class TopCommand final : public Command {
     PARETO_TRY(read_interval());
     devices_.settle(context);
     PARETO_ASSIGN(auto devices, devices_.read());
-    if (devices.empty()) devices.push_back({"this machine", kOwnDaemon});
+    const bool is_own = devices.empty();
+    if (is_own) devices.push_back({"this machine", kOwnDaemon});
     style_.report = style_of(context);
     style_.order = static_cast<watch::TopOrder>(std::ranges::find(watch::kTopOrders, order_) -
                                                 watch::kTopOrders.begin());
@@ -82,6 +83,7 @@ class TopCommand final : public Command {
     } else {
       answered = print(context, watcher);
     }
+    if (!answered && is_own) tell_how_to_begin(context);
     return answered ? kExitDone : kExitEnvironment;
   }
 
@@ -99,6 +101,17 @@ class TopCommand final : public Command {
     }
     interval_ = interval;
     return {};
+  }
+
+  /// Says what to do for those who named no device and run no daemon.
+  static void tell_how_to_begin(Context& context) {
+    context.err << fmt::format(
+                       "paretoctl: no daemon answers on this machine ({}): name the devices to "
+                       "watch, as \"paretoctl top --devices inventory.yaml\" or \"paretoctl top "
+                       "pi-1:7070\", or start one here with paretod. Daemons that a sweep starts "
+                       "for itself are not watched: its progress and report show them\n",
+                       kOwnDaemon)
+                << std::flush;
   }
 
   /// Returns how long a device is waited for.

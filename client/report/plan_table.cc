@@ -26,6 +26,11 @@ std::string devices_of(const plan::Plan& plan) {
 constexpr const char* kLatencies =
     "lone ms: latency of a request by itself, as p50 ms of a sweep. ms at W: with W requests in "
     "flight, as samples/s is; --max-latency limits this one";
+constexpr const char* kOperators =
+    "op:8: cut after the first 8 operators of the model's order. op:8:16-17: operator 16, of "
+    "another "
+    "branch, runs before the cut too; such a range ends before its second number. "
+    "A plan file (--save) says which operators each stage runs";
 constexpr const char* kJitter =
     "with jitter: median latency at W and samples/s, replayed as unevenly as the devices worked "
     "when they were profiled. ms at W is a mean: where a few requests took long, the median is "
@@ -145,7 +150,17 @@ class PlanTables {
     std::string text = table.render(style_);
     if (!outlook.front.empty()) text += paragraph(kLatencies, RowStyle::kPlain, style_);
     if (jitters) text += paragraph(kJitter, RowStyle::kPlain, style_);
+    if (has_sets(outlook)) text += paragraph(kOperators, RowStyle::kPlain, style_);
     return text;
+  }
+
+  /// Whether a plan is cut across branches, so that its cut is called by numbers of operators.
+  static bool has_sets(const planning::Outlook& outlook) {
+    return std::ranges::any_of(outlook.front, [](const planning::PlannedPoint& one) {
+      return one.plan.has_own_order() ||
+             std::ranges::any_of(one.plan.splits,
+                                 [](const std::string& name) { return name.starts_with("op:"); });
+    });
   }
 
   std::string with_jitter(const planning::PlannedPoint& one) const {

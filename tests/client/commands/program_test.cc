@@ -133,6 +133,10 @@ TEST_F(Program, WrongWordsAreAnsweredWithTheNearest) {
   refused({"sweep", "--jsno=1", "--quick"}, kExitUsage, HasSubstr("--jsno (did you mean --json"));
   refused({"sweep", "--model", "mobilenetv2", "--max-latency", "0ms"}, kExitUsage,
           HasSubstr("--max-latency 0ms: more than 0 is needed"));
+  for (const char* command : {"sweep", "plan"}) {
+    refused({command, "--model", "mobilenetv2", "--max-latency", "50"}, kExitUsage,
+            HasSubstr("--max-latency: \"50\" has no unit: write it as in \"50ms\""));
+  }
   refused({"sweep", "--model", "mobilenetv2", "--max-latency", "soon"}, kExitUsage,
           HasSubstr("--max-latency"));
   refused({"sweep", "mobilenetv2"}, kExitUsage,

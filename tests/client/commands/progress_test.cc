@@ -43,7 +43,7 @@ TEST(Progress, OfABudgetTheMostThatIsLeftIsSaid) {
   std::ostringstream err;
   Progress progress(err, 0);
   progress.show(31, 300, "12 of 90 plans measured", "", 269);
-  EXPECT_THAT(err.str(), HasSubstr("(31/300 done, at most 4 min left)"));
+  EXPECT_THAT(err.str(), HasSubstr("(31/300 s done, at most 4 min left)"));
 }
 
 TEST(Progress, OnATerminalOneLineThatFitsAndGoesAway) {

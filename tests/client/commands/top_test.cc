@@ -69,6 +69,7 @@ TEST_F(Top, NobodyAnswersIsARowAndAnExitCode) {
   EXPECT_EQ(done.code, kExitEnvironment);
   EXPECT_THAT(done.out, AllOf(StartsWith("paretoctl top, "),
                               HasSubstr("no pipeline runs on these devices"), HasSubstr(kNobody)));
+  EXPECT_THAT(done.err, Not(HasSubstr("start one here"))) << "who named a device knows where it is";
   const Done lines = run({"--json", "--count", "2", "--interval", "100ms", kNobody});
   EXPECT_EQ(std::ranges::count(lines.out, '\n'), 2);
   const auto first = nlohmann::json::parse(lines.out.substr(0, lines.out.find('\n')));

@@ -115,6 +115,14 @@ TEST(PlanTable, LeavesOutColumnsOfWhatIsNotChosen) {
               AllOf(Not(HasSubstr("transport")), Not(HasSubstr("codec")), Not(HasSubstr("ppm"))));
 }
 
+TEST(PlanTable, ExplainsCutsThatAreNumbersOfOperators) {
+  PlanReport plain = report();
+  EXPECT_THAT(write_plan_table(plain, {}), Not(HasSubstr("op:")));
+  plain.outlooks[0].front[0].plan.splits = {"op:8:16-17"};
+  EXPECT_THAT(write_plan_table(plain, {}),
+              HasSubstr("op:8:16-17: operator 16, of another branch, runs before the cut too"));
+}
+
 TEST(PlanTable, NamesMediaAndWhoHasThem) {
   PlanReport plain = report();
   EXPECT_THAT(write_plan_table(plain, {}), Not(HasSubstr("Media")));
