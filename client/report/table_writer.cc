@@ -286,7 +286,9 @@ std::string write_predicted(const results::RunRecord& run, const ReportStyle& st
     text += heading("Not measured, but perhaps on the front (+- one standard deviation)", style) +
             table.render(style) + "\n";
   }
-  return text + predicted_line(unmeasured.size(), run.trials.size(), near.size(), unguided);
+  return text + predicted_line(unmeasured.size(), run.trials.size(), near.size(), unguided) +
+         fmt::format("(every plan, and what is expected of it: paretoctl export {} --csv)\n",
+                     run.id);
 }
 
 std::string write_prediction_errors(const results::RunRecord& run, const ReportStyle& style) {

@@ -53,6 +53,9 @@ const plansTable = (view, page) => {
     const order = choice.descending ? -1 : 1;
     return [...view.shown].sort((a, b) => order * (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : latency(a) - latency(b)));
   };
+  /** Where the plans are that were predicted only: the table has none. */
+  const predictedText = () => (!view.expected.length ? ''
+    : ` ${view.expected.length} more ${view.expected.length === 1 ? 'plan was' : 'plans were'} predicted only: small dots of the chart, and rows of “paretoctl export ${view.run.run} --csv”.`);
   const draw = () => {
     rows.clear();
     for (const trial of sorted()) {
@@ -67,7 +70,7 @@ const plansTable = (view, page) => {
     mark();
     byId('table-note').textContent = view.shown.length
       ? view.together ? 'Window: how many of its requests are in flight. Sort by a heading, choose a row.'
-      : `Windows: requests in flight for latency and for throughput. Intervals are 95 %.${same ? '' : ' Measured: the medians of the rounds.'} Sort by a heading, choose a row.`
+      : `Windows: requests in flight for latency and for throughput. Intervals are 95 %.${same ? '' : ' Measured: the medians of the rounds.'} Sort by a heading, choose a row.${predictedText()}`
       : view.pool.length ? 'No plan measured has such a name.' : 'Nothing was measured for this choice.';
   };
   table.addEventListener('keydown', (event) => {

@@ -118,6 +118,7 @@ TEST(AdaptiveRun, TableNamesTheUnmeasuredThatMayBeOnTheFrontAndCountsTheOthers) 
       [](const results::TrialRecord& trial) { return results::status_of(trial) == "predicted"; }));
   EXPECT_THAT(table, HasSubstr(fmt::format("{} of {} plans were predicted only, 1 of them", only,
                                            run.trials.size())));
+  EXPECT_THAT(table, HasSubstr("paretoctl export " + run.id + " --csv)"));
   EXPECT_THAT(table, HasSubstr("perhaps on the front"));
   EXPECT_THAT(table, testing::ContainsRegex("compute +transfer +rest +"));
   EXPECT_THAT(table, HasSubstr("Predictions against what was measured"));

@@ -17,6 +17,7 @@ module.exports = async ({open, assert, text, contrast}) => {
       return {dots: data.map(({itemStyle, symbolSize}) => ({colour: rgb(itemStyle.color), opacity: itemStyle.opacity, size: symbolSize})), card: getComputedStyle(document.querySelector('.card')).backgroundColor};
     });
     assert.ok(dots.length > 5);
+    assert.match(await text(page, '#table-note'), new RegExp(`${dots.length} more plans were predicted only: small dots of the chart`));
     for (const {colour, opacity, size} of dots) {
       assert.equal(opacity, 1);
       assert.ok(size >= 5);
