@@ -96,12 +96,13 @@ Json prediction_json(const Prediction& prediction) {
           {"latency_deviation", prediction.latency_deviation},
           {"throughput_deviation", prediction.throughput_deviation},
           {"latency_compute_share", prediction.latency_compute_share},
-          {"throughput_compute_share", prediction.throughput_compute_share}};
+          {"throughput_compute_share", prediction.throughput_compute_share},
+          {"doubted", prediction.doubted}};
 }
 
 Prediction prediction_from(const Json& json) {
   const auto number = [&](const char* key) { return json.at(key).get<double>(); };
-  // Runs of earlier versions know no windows and shares.
+  // Runs of earlier versions know no windows, shares and doubts.
   return {number("latency_ms"),
           number("samples_per_s"),
           json.value("window", 0),
@@ -110,7 +111,8 @@ Prediction prediction_from(const Json& json) {
           number("latency_deviation"),
           number("throughput_deviation"),
           json.value("latency_compute_share", 1.0),
-          json.value("throughput_compute_share", 1.0)};
+          json.value("throughput_compute_share", 1.0),
+          json.value("doubted", false)};
 }
 
 Json output_error_json(const OutputError& error) {

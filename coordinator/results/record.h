@@ -145,6 +145,7 @@ struct Prediction {
   /// The share of the devices in each, 0 to 1; the rest is the network's.
   double latency_compute_share = 1;
   double throughput_compute_share = 1;
+  bool doubted = false;  ///< a profile that it is made of was measured on a busy machine
 };
 
 enum class TrialStatus {

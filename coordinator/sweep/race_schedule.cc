@@ -86,8 +86,9 @@ class RaceSchedule final : public SweepSchedule {
         "predictions put far behind the front, in passes, each in a random order of its own, until "
         "the probability of each is below {:.0f} % or above {:.0f} %, at most {} rounds a plan and "
         "{} in all. Where plans that predictions set far apart stood in another order once they "
-        "were measured, no plan is out that was not measured; and never more of them than hold "
-        "{:.0f} % of the front together. No pass is measured again: what it did to all its plans "
+        "were measured, or predictions are of a busy machine and were not proved, no plan is out "
+        "that was not measured; and never more of them than hold {:.0f} % of the front together. "
+        "No pass is measured again: what it did to all its plans "
         "alike is taken out of their rounds. Of a plan that was measured or predicted the "
         "probability is that by draws from what predictions, rounds and a Gaussian process of the "
         "predictions' errors say together, in which no other plan is better by more than {:.0f} "
@@ -169,6 +170,7 @@ std::vector<statistics::RacePlan> race_plans(const std::vector<results::TrialRec
           {std::log(trial.prediction->latency_ms), std::log(trial.prediction->samples_per_s)}};
       plan.compute_share = {trial.prediction->latency_compute_share,
                             trial.prediction->throughput_compute_share};
+      plan.doubted = trial.prediction->doubted;
     }
   }
   return plans;

@@ -12,6 +12,7 @@
 #include "coordinator/cluster/workload.h"
 #include "coordinator/load/window_search.h"
 #include "coordinator/profile/link_transports.h"
+#include "coordinator/profile/profile_doubt.h"
 #include "coordinator/statistics/residual_model.h"
 #include "coordinator/sweep/trial_links.h"
 #include "core/base/text.h"
@@ -155,7 +156,17 @@ class GroupPredictor {
     prediction.throughput_deviation = statistics::ResidualScales().bias;
     prediction.latency_compute_share = share->latency;
     prediction.throughput_compute_share = share->throughput;
+    prediction.doubted = is_doubted(trial.plan);
     trial.prediction = prediction;
+  }
+
+  /// Returns whether the profile of any of its devices is doubted.
+  bool is_doubted(const plan::Plan& plan) const {
+    const std::vector<std::string> names = plan.device_names();
+    return std::ranges::any_of(profiler_.devices(), [&](const planning::DeviceFacts& device) {
+      return std::ranges::count(names, device.profile.device) > 0 &&
+             profile::is_doubted(device.profile);
+    });
   }
 
   /// Returns an error text for the first device that has no room for its stage, if there is one.
