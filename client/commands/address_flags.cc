@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "client/commands/flags.h"
+#include "client/commands/device_flags.h"
 #include "coordinator/cluster/control_address.h"
 #include "coordinator/cluster/testbed_cluster.h"
 #include "core/base/usage.h"

@@ -3,8 +3,8 @@
 #include <ostream>
 
 #include "client/commands/commands.h"
-#include "client/commands/flags.h"
 #include "client/commands/show.h"
+#include "client/commands/store_flags.h"
 #include "client/report/diff_writer.h"
 #include "coordinator/replay/settle.h"
 #include "coordinator/statistics/run_diff.h"

@@ -11,8 +11,8 @@
 
 #include "client/commands/address_flags.h"
 #include "client/commands/commands.h"
-#include "client/commands/flags.h"
 #include "client/commands/show.h"
+#include "client/commands/store_flags.h"
 #include "client/report/text_table.h"
 #include "client/watch/examine.h"
 #include "client/watch/health.h"

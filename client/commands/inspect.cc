@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "client/commands/commands.h"
-#include "client/commands/flags.h"
+#include "client/commands/device_flags.h"
 #include "client/commands/show.h"
 #include "client/report/text_table.h"
 #include "coordinator/cluster/control_address.h"

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "client/commands/network_flag.h"
 #include "coordinator/cluster/control_address.h"
 #include "coordinator/statistics/objective_figures.h"
 #include "core/base/json_reason.h"

@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "client/commands/flags.h"
+#include "client/commands/device_flags.h"
+#include "client/commands/model_flags.h"
 #include "coordinator/cluster/network.h"
 #include "coordinator/results/record.h"
 #include "coordinator/sweep/sweep.h"

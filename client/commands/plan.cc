@@ -8,6 +8,7 @@
 #include "client/commands/known_names.h"
 #include "client/commands/latency_flag.h"
 #include "client/commands/leave_soon.h"
+#include "client/commands/network_flag.h"
 #include "client/commands/output_file.h"
 #include "client/commands/planning.h"
 #include "client/commands/show.h"

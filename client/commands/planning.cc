@@ -8,8 +8,11 @@
 
 #include "client/commands/inputs.h"
 #include "client/commands/known_names.h"
+#include "client/commands/number_flags.h"
 #include "client/commands/output_file.h"
+#include "client/commands/pipeline_flags.h"
 #include "client/commands/progress.h"
+#include "client/commands/runner_flags.h"
 #include "client/commands/splits_flag.h"
 #include "client/program.h"
 #include "coordinator/cluster/codec_choice.h"

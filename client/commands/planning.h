@@ -6,8 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "client/commands/flags.h"
+#include "client/commands/device_flags.h"
 #include "client/commands/leave_soon.h"
+#include "client/commands/model_flags.h"
+#include "client/commands/runner_flags.h"
+#include "client/commands/store_flags.h"
+#include "client/commands/time_flags.h"
 #include "coordinator/cluster/workload.h"
 #include "coordinator/load/foreign_load_meter.h"
 #include "coordinator/profile/link_transports.h"

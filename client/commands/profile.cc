@@ -5,6 +5,7 @@
 
 #include "client/commands/commands.h"
 #include "client/commands/leave_soon.h"
+#include "client/commands/number_flags.h"
 #include "client/commands/planning.h"
 #include "client/commands/show.h"
 #include "client/report/profile_writer.h"

@@ -5,11 +5,16 @@
 #include <ostream>
 
 #include "client/commands/commands.h"
-#include "client/commands/flags.h"
+#include "client/commands/device_flags.h"
 #include "client/commands/inputs.h"
+#include "client/commands/model_flags.h"
 #include "client/commands/npy.h"
+#include "client/commands/number_flags.h"
 #include "client/commands/output_file.h"
+#include "client/commands/pipeline_flags.h"
+#include "client/commands/runner_flags.h"
 #include "client/commands/show.h"
+#include "client/commands/time_flags.h"
 #include "client/program.h"
 #include "client/report/chrome_trace.h"
 #include "client/report/plan_text.h"

@@ -5,10 +5,10 @@
 #include <ostream>
 
 #include "client/commands/commands.h"
-#include "client/commands/flags.h"
 #include "client/commands/output_file.h"
 #include "client/commands/progress.h"
 #include "client/commands/show.h"
+#include "client/commands/store_flags.h"
 #include "client/report/simulation_writer.h"
 #include "coordinator/replay/calibration.h"
 #include "coordinator/replay/settle.h"

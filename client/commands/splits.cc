@@ -4,8 +4,10 @@
 #include <ostream>
 
 #include "client/commands/commands.h"
-#include "client/commands/flags.h"
 #include "client/commands/inputs.h"
+#include "client/commands/model_flags.h"
+#include "client/commands/number_flags.h"
+#include "client/commands/runner_flags.h"
 #include "client/commands/show.h"
 #include "client/commands/splits_flag.h"
 #include "client/report/plan_text.h"

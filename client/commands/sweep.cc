@@ -10,7 +10,6 @@
 #include <string_view>
 
 #include "client/commands/commands.h"
-#include "client/commands/flags.h"
 #include "client/commands/kept_flags.h"
 #include "client/commands/leave_soon.h"
 #include "client/commands/metrics_flags.h"
@@ -18,6 +17,7 @@
 #include "client/commands/progress.h"
 #include "client/commands/show.h"
 #include "client/commands/shown_run.h"
+#include "client/commands/store_flags.h"
 #include "client/commands/sweep_flags.h"
 #include "client/commands/sweep_metrics.h"
 #include "client/report/trial_list.h"

@@ -5,8 +5,12 @@
 #include <optional>
 #include <string>
 
-#include "client/commands/flags.h"
 #include "client/commands/kept_flags.h"
+#include "client/commands/model_flags.h"
+#include "client/commands/objectives_flag.h"
+#include "client/commands/pipeline_flags.h"
+#include "client/commands/runner_flags.h"
+#include "client/commands/time_flags.h"
 #include "coordinator/cluster/cluster.h"
 #include "core/base/error.h"
 

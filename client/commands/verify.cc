@@ -7,9 +7,11 @@
 #include <ostream>
 
 #include "client/commands/commands.h"
-#include "client/commands/flags.h"
 #include "client/commands/inputs.h"
+#include "client/commands/model_flags.h"
+#include "client/commands/number_flags.h"
 #include "client/commands/progress.h"
+#include "client/commands/runner_flags.h"
 #include "client/commands/splits_flag.h"
 #include "core/base/json_text.h"
 #include "core/base/usage.h"

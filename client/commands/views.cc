@@ -6,10 +6,11 @@
 #include <utility>
 
 #include "client/commands/commands.h"
-#include "client/commands/flags.h"
+#include "client/commands/objectives_flag.h"
 #include "client/commands/picture_flags.h"
 #include "client/commands/show.h"
 #include "client/commands/shown_run.h"
+#include "client/commands/store_flags.h"
 #include "client/report/page.h"
 #include "coordinator/replay/settle.h"
 #include "coordinator/results/run_lock.h"

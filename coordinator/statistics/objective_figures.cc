@@ -74,12 +74,15 @@ void fill_objectives(results::RunRecord& run) {
   static_cast<void>(choose_objectives(run, names));
 }
 
+Expected<std::vector<const planning::Objective*>> objectives_of_front(
+    const std::vector<std::string>& names) {
+  PARETO_ASSIGN(auto objectives, planning::find_objectives(names, planning::all_objectives()));
+  if (objectives.size() >= 2) return objectives;
+  return fail(ErrorCode::kInvalidArgument, "a front needs two objectives or more");
+}
+
 Expected<> choose_objectives(results::RunRecord& run, const std::vector<std::string>& names) {
-  PARETO_ASSIGN(const auto objectives,
-                planning::find_objectives(names, planning::all_objectives()));
-  if (objectives.size() < 2) {
-    return fail(ErrorCode::kInvalidArgument, "a front needs two objectives or more");
-  }
+  PARETO_ASSIGN(const auto objectives, objectives_of_front(names));
   for (const planning::Objective* const row : objectives) {
     if (std::ranges::find(run.objectives, row->name, &results::ObjectiveRecord::name) !=
         run.objectives.end()) {

@@ -7,6 +7,7 @@
 #include "coordinator/results/record.h"
 #include "coordinator/statistics/front.h"
 #include "core/base/error.h"
+#include "partitioner/planning/objective/objective.h"
 
 namespace pareto::statistics {
 
@@ -17,9 +18,14 @@ FiguresByDevice device_figures(const results::RunRecord& run);
 /// --objectives, chooses them.
 void fill_objectives(results::RunRecord& run);
 
+/// Returns the objectives that a front can be of. Fails: kInvalidArgument with the names there are
+/// (fewer than two, no objective, or one that stands twice).
+Expected<std::vector<const planning::Objective*>> objectives_of_front(
+    const std::vector<std::string>& names);
+
 /// Makes the front, on_front of all trials, by these objectives in place of latency and throughput.
-/// Nobody knows how sure such a front is: p_front is left unsettled. Fails: kInvalidArgument with
-/// the names there are (fewer than two, no objective, or one that no trial has a figure of).
+/// Nobody knows how sure such a front is: p_front is left unsettled. Fails: like
+/// objectives_of_front(); kInvalidArgument (an objective that no trial has a figure of).
 Expected<> choose_objectives(results::RunRecord& run, const std::vector<std::string>& names);
 
 }  // namespace pareto::statistics

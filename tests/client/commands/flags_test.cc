@@ -1,10 +1,13 @@
-#include "client/commands/flags.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
+#include "client/commands/device_flags.h"
+#include "client/commands/model_flags.h"
+#include "client/commands/network_flag.h"
+#include "client/commands/runner_flags.h"
+#include "client/commands/time_flags.h"
 #include "coordinator/load/lost_request.h"
 #include "core/base/file.h"
 
