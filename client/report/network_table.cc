@@ -120,8 +120,7 @@ std::string write_network_table(const results::RunRecord& run, const ReportStyle
     const auto first = at;
     TextTable table = empty_table();
     for (; at != networks.end() && at->batch == batch; ++at) add_row(table, *at, name);
-    const std::string title = fmt::format("Best split by network, batch {}", batch);
-    text += (style.colour ? "\x1b[1m" + title + "\x1b[0m" : title) + "\n";
+    text += heading(fmt::format("Best split by network, batch {}", batch), style);
     text += table.render(style);
     text += paragraph(alone_line({first, at}), RowStyle::kPlain, style) + "\n";
   }

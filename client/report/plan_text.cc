@@ -35,6 +35,13 @@ std::string setting_of(const results::TrialRecord& trial) {
   return text;
 }
 
+std::string group_name(std::int64_t batch, const std::string& condition, bool several) {
+  std::string name = fmt::format("batch {}", batch);
+  if (condition != "none") name += ", " + condition;
+  if (condition == "none" && several) name += ", network none";
+  return name;
+}
+
 std::string format_figure(double value) {
   if (!std::isfinite(value)) return "-";
   return fmt::format("{:.{}f}", value, results::decimals_of(value));

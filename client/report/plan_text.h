@@ -1,6 +1,7 @@
 // Words for a trial that tables and pages share.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "coordinator/results/record.h"
@@ -16,6 +17,9 @@ std::string plan_name(const results::TrialRecord& trial);
 std::string link_of(const results::TrialRecord& trial);
 /// Returns "tcp, batch 8" or, under a condition, "tcp, batch 8, wifi".
 std::string setting_of(const results::TrialRecord& trial);
+/// Returns "batch 8" or, under a condition, "batch 8, wifi". If the run has plans on `several`
+/// networks, "batch 8, network none" is one of them.
+std::string group_name(std::int64_t batch, const std::string& condition, bool several);
 /// Returns four significant digits: "8.914", "165.3", "1204".
 std::string format_figure(double value);
 /// Returns "[8.87, 8.95]".

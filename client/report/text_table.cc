@@ -40,6 +40,10 @@ std::string styled(std::string_view text, RowStyle row_style, const ReportStyle&
   return code + std::string(text) + "\x1b[0m";
 }
 
+std::string heading(const std::string& text, const ReportStyle& style) {
+  return style.colour ? "\x1b[1m" + text + "\x1b[0m\n" : text + "\n";
+}
+
 std::string paragraph(std::string_view text, RowStyle row_style, const ReportStyle& style,
                       std::size_t indent) {
   const auto columns = static_cast<std::size_t>(std::max(style.width, 0));

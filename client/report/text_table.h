@@ -62,6 +62,9 @@ class TextTable {
 /// Returns `text` in the colour of a style, if colours are wanted.
 std::string styled(std::string_view text, RowStyle row_style, const ReportStyle& style);
 
+/// Returns a line in bold, if colours are wanted, and a newline.
+std::string heading(const std::string& text, const ReportStyle& style);
+
 /// Returns a text in lines that fit, each ended by a newline; all but the first begin with `indent`
 /// blanks. Each line has the style by itself: if later lines are cut off, the colour still ends.
 std::string paragraph(std::string_view text, RowStyle row_style, const ReportStyle& style,

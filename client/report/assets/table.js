@@ -15,9 +15,9 @@ const plansTable = (view, page) => {
     ['rounds', 'Rounds', (trial) => trial.rounds, (trial) => [String(trial.rounds)]],
     ['p90', 'p90 ms', (trial) => trial.latency_ms.p90, (trial) => [figure(trial.latency_ms.p90)]],
     ['p99', 'p99 ms', (trial) => trial.latency_ms.p99, (trial) => [figure(trial.latency_ms.p99)]],
-    ['rate', 'Samples/s', rate, (trial) => [figure(rate(trial)), intervalOf(trial.throughput)]],
+    ['throughput', 'Samples/s', rate, (trial) => [figure(rate(trial)), intervalOf(trial.throughput)]],
     ['window', 'Window', (trial) => trial.throughput.window, (trial) => [view.together ? String(trial.throughput.window) : `${trial.latency_ms.window}, ${trial.throughput.window}`]],
-    ['boundary', 'Crosses', (trial) => (trial.split ? trial.split.boundary_bytes : 0), (trial) => [crossesOf(trial)]],
+    ['bytes', 'Crosses', (trial) => (trial.split ? trial.split.boundary_bytes : 0), (trial) => [crossesOf(trial)]],
     ['time', 'Computing, transfer, the rest', (trial) => trial.time_split_ms.compute / latency(trial), (trial) => [bar(trial)]],
     ['p', 'P(front)', (trial) => trial.p_front, (trial) => [trial.p_front_text]],
   ];
@@ -25,7 +25,7 @@ const plansTable = (view, page) => {
   const same = view.measured.every((trial) => figure(trial.latency_ms.measured_p50) === figure(latency(trial)) && figure(trial.throughput.measured_samples_per_s) === figure(rate(trial)));
   /** The figures on the axes have columns too. */
   const columns = () => {
-    const more = [view.x, view.y].filter(({id}) => !['latency', 'p90', 'p99', 'throughput', 'bytes'].includes(id));
+    const more = [view.x, view.y].filter(({id}) => !COLUMNS.some(([own]) => own === id));
     const none = view.together ? ['transport', 'rounds', 'p', 'measured'] : same ? ['measured'] : [];
     const shown = COLUMNS.filter(([id]) => !none.includes(id));
     return [...shown.slice(0, -1), ...more.map((one) => [one.id, one.name, one.value, (trial) => [one.text(one.value(trial))]]), shown.at(-1)];

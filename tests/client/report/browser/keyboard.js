@@ -62,8 +62,8 @@ module.exports = async ({open, assert, frame, text, viewOf}) => {
   await page.keyboard.press('ArrowDown');
   assert.equal(await rowOf(await plan()), at + 1);
   assert.equal(await page.locator('#trials tbody tr:focus').getAttribute('aria-selected'), 'true');
-  await page.focus('[data-key="sort rate"]');
+  await page.focus('[data-key="sort throughput"]');
   await page.keyboard.press('Enter');
-  assert.equal(await focus(), 'sort rate');
+  assert.equal(await focus(), 'sort throughput');
   assert.equal(await page.locator('th[aria-sort="ascending"]').innerText(), 'Samples/s ↑');
 };
