@@ -2,17 +2,12 @@
 
 #include <fcntl.h>
 #include <spdlog/spdlog.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <optional>
 #include <system_error>
 
-#include "core/base/file.h"
 #include "core/base/text.h"
 
 namespace pareto::daemon {
@@ -20,140 +15,30 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Expected<> make_folder(const fs::path& path) {
-  std::error_code error;
-  fs::create_directories(path, error);
-  if (error) return tl::unexpected(error_from_errno(error.value(), path.string()));
-  return {};
-}
-
 /// Returns whether an errno says that a file system, or this user's quota on it, is full.
 bool is_full(int number) { return number == ENOSPC || number == EDQUOT; }
 
-/// Returns the free space of the file system that holds `folder`; 0 if unknown.
-std::uint64_t free_bytes(const fs::path& folder) {
-  std::error_code error;
-  const fs::space_info space = fs::space(folder, error);
-  return error ? 0 : space.available;
-}
-
-struct FoundFile {
-  Digest digest;
-  std::uint64_t bytes = 0;
-  fs::file_time_type last_used;
-};
-
-/// Returns the unit in which the folder's file system allots space.
-std::uint64_t block_bytes(const fs::path& folder) {
-  constexpr std::uint64_t kUsual = 4096;
-  struct statvfs system {};
-  const bool known = ::statvfs(folder.c_str(), &system) == 0 && system.f_frsize > 0;
-  return known ? std::min<std::uint64_t>(system.f_frsize, 1 << 20) : kUsual;
-}
-
-/// Returns a file below objects/ with the digest in its name; none for a foreign file.
-std::optional<FoundFile> recognise(const fs::directory_entry& file) {
-  std::error_code error;
-  if (!file.is_regular_file(error)) return std::nullopt;
-  const auto digest =
-      parse_digest(file.path().parent_path().filename().string() + file.path().filename().string());
-  if (!digest) return std::nullopt;
-  FoundFile found{*digest, file.file_size(error), {}};
-  if (error) return std::nullopt;
-  found.last_used = file.last_write_time(error);
-  return found;
-}
-
 }  // namespace
-
-TensorUpload::TensorUpload(TensorStore& store, const Digest& digest, TensorFileHeader header)
-    : store_(store), digest_(digest), header_(std::move(header)) {}
-
-TensorUpload::~TensorUpload() {
-  if (fd_ >= 0) ::close(fd_);
-  std::error_code ignored;
-  if (!path_.empty()) fs::remove(path_, ignored);
-  if (reserved_ > 0) store_.release(reserved_);
-}
-
-Expected<> TensorUpload::append(std::span<const std::byte> bytes) {
-  if (bytes.size() > header_.size_bytes - received_) {
-    return fail(ErrorCode::kInvalidArgument, "tensor {}: more than the announced {} bytes",
-                digest_.hex(), header_.size_bytes);
-  }
-  received_ += bytes.size();
-  hasher_.update(bytes);
-  if (fd_ < 0) return {};
-  PARETO_TRY(store_.make_room(*this));
-  return with_context(store_.write(fd_, bytes), "tensor {}", digest_.hex());
-}
-
-Expected<> TensorUpload::finish() {
-  if (!complete()) {
-    return fail(ErrorCode::kInvalidArgument, "tensor {}: {} of {} announced bytes came",
-                digest_.hex(), received_, header_.size_bytes);
-  }
-  if (const Digest actual = hasher_.finish(); actual != digest_) {
-    return fail(ErrorCode::kCorrupt, "tensor {}: digest mismatch, its bytes have {}", digest_.hex(),
-                actual.hex());
-  }
-  return fd_ < 0 ? Expected<>() : store_.publish(*this);
-}
 
 Expected<std::unique_ptr<TensorStore>> TensorStore::open(const fs::path& folder,
                                                          std::uint64_t limit_bytes) {
-  std::unique_ptr<TensorStore> store(new TensorStore(folder, limit_bytes));
-  PARETO_TRY(with_context(make_folder(folder / "objects"), "tensor store"));
-  PARETO_TRY(with_context(make_folder(folder / "incoming"), "tensor store"));
-  store->block_bytes_ = block_bytes(folder);
-  PARETO_TRY(with_context(store->lock_folder(), "tensor store"));
-  PARETO_TRY(with_context(store->scan(), "tensor store {}", folder.string()));
+  PARETO_ASSIGN(auto opened, with_context(TensorFolder::open(folder), "tensor store"));
+  PARETO_ASSIGN(const auto files,
+                with_context(opened->files(), "tensor store {}", folder.string()));
+  std::unique_ptr<TensorStore> store(new TensorStore(std::move(opened), limit_bytes));
+  store->adopt(files);
   return store;
 }
 
-TensorStore::~TensorStore() {
-  if (lock_fd_ >= 0) ::close(lock_fd_);
-}
-
-Expected<> TensorStore::lock_folder() {
-  const fs::path path = folder_ / "lock";
-  lock_fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (lock_fd_ < 0) return tl::unexpected(error_from_errno(errno, path.string()));
-  if (::flock(lock_fd_, LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) return tl::unexpected(error_from_errno(errno, path.string()));
-    return fail(ErrorCode::kPermission, "{} is used by another paretod", folder_.string());
-  }
-  return {};
-}
-
-Expected<> TensorStore::scan() {
-  // Uploads that an earlier process did not finish are removed.
-  std::error_code error;
-  for (const auto& file : fs::directory_iterator(folder_ / "incoming", error)) {
-    std::error_code ignored;
-    fs::remove(file.path(), ignored);
-  }
-  std::vector<FoundFile> files;
-  auto walk = fs::recursive_directory_iterator(folder_ / "objects", error);
-  for (; !error && walk != fs::recursive_directory_iterator(); walk.increment(error)) {
-    if (auto found = recognise(*walk)) files.push_back(*found);
-  }
-  if (error) return tl::unexpected(error_from_errno(error.value(), "reading the folder"));
-  std::ranges::sort(files, {}, &FoundFile::last_used);
+void TensorStore::adopt(const std::vector<TensorFolder::File>& files) {
   const std::lock_guard lock(mutex_);
-  for (const FoundFile& file : files) {
-    const std::uint64_t taken = taken_bytes(file.bytes);
+  for (const TensorFolder::File& file : files) {
+    const std::uint64_t taken = folder_->taken_bytes(file.bytes);
     entries_[file.digest] = {taken, ++uses_, false, {}};
     bytes_ += taken;
   }
   while ((bytes_ > limit_bytes_ || entries_.size() > kMostTensors) && drop_oldest()) {
   }
-  return {};
-}
-
-fs::path TensorStore::path_of(const Digest& digest) const {
-  const std::string hex = digest.hex();
-  return folder_ / "objects" / hex.substr(0, 2) / hex.substr(2);
 }
 
 std::vector<Digest> TensorStore::missing(std::span<const Digest> digests) {
@@ -174,7 +59,7 @@ Expected<std::shared_ptr<const MappedTensorFile>> TensorStore::map(const Digest&
                                                                    Entry& entry) {
   entry.last_used = ++uses_;
   if (auto mapping = entry.mapping.lock()) return mapping;
-  const fs::path path = path_of(digest);
+  const fs::path path = folder_->path_of(digest);
   PARETO_ASSIGN(auto mapping, MappedTensorFile::open(path));
   // Times of files keep the order of last use beyond the end of this process.
   ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);
@@ -209,7 +94,8 @@ Expected<Tensor> TensorStore::get(const Digest& digest) {
     const auto found = entries_.find(digest);
     if (intact && found != entries_.end()) found->second.verified = true;
     if (!intact) {
-      spdlog::warn("tensor store: dropping {}: its bytes changed", path_of(digest).string());
+      spdlog::warn("tensor store: dropping {}: its bytes changed",
+                   folder_->path_of(digest).string());
       if (found != entries_.end()) drop(digest);
       return fail(ErrorCode::kNotFound,
                   "tensor {} was damaged and dropped (its bytes changed); send it again",
@@ -238,14 +124,14 @@ Expected<std::unique_ptr<TensorUpload>> TensorStore::begin(const Digest& digest,
   PARETO_TRY(make_room(*upload));
   std::string pattern;
   const int failed = with_room([&] {
-    pattern = (folder_ / "incoming" / "XXXXXX").string();
-    upload->fd_ = ::mkostemp(pattern.data(), O_CLOEXEC);
-    return upload->fd_ < 0 ? errno : 0;
+    pattern = folder_->upload_pattern();
+    upload->file_ = FileDescriptor(::mkostemp(pattern.data(), O_CLOEXEC));
+    return upload->file_ ? 0 : errno;
   });
   if (is_full(failed)) return tl::unexpected(disk_full());
   if (failed != 0) return tl::unexpected(error_from_errno(failed, pattern));
   upload->path_ = pattern;
-  PARETO_TRY(with_context(write(upload->fd_, head), "tensor {}", digest.hex()));
+  PARETO_TRY(with_context(write(upload->file_.get(), head), "tensor {}", digest.hex()));
   return upload;
 }
 
@@ -278,11 +164,7 @@ Error TensorStore::disk_full() const {
           fmt::format("the file system of {} is full ({} free), and all weights that the store "
                       "holds are in use: free some space there, unload shards, or name a folder "
                       "on a larger one (--state-dir)",
-                      folder_.string(), format_bytes(free_bytes(folder_)))};
-}
-
-std::uint64_t TensorStore::taken_bytes(std::uint64_t file_bytes) const {
-  return (file_bytes + block_bytes_ - 1) / block_bytes_ * block_bytes_;
+                      folder_->path().string(), format_bytes(folder_->free_bytes()))};
 }
 
 std::uint64_t TensorStore::in_use_bytes() const {
@@ -306,7 +188,7 @@ Expected<> TensorStore::check_room(const TensorUpload& upload) const {
   const std::uint64_t announced = upload.header_.size_bytes;
   // A sum with a size that makes no sense would overflow.
   const std::uint64_t needed =
-      announced > limit_bytes_ ? announced : taken_bytes(upload.header_bytes_ + announced);
+      announced > limit_bytes_ ? announced : folder_->taken_bytes(upload.header_bytes_ + announced);
   const auto fits_beside = [&](std::uint64_t others) {
     return needed <= limit_bytes_ && others <= limit_bytes_ - needed;
   };
@@ -317,7 +199,7 @@ Expected<> TensorStore::check_room(const TensorUpload& upload) const {
 }
 
 Expected<> TensorStore::make_room(TensorUpload& upload) {
-  const std::uint64_t needed = taken_bytes(upload.header_bytes_ + upload.received_);
+  const std::uint64_t needed = folder_->taken_bytes(upload.header_bytes_ + upload.received_);
   if (needed <= upload.reserved_) return {};
   const std::uint64_t more = needed - upload.reserved_;
   const std::lock_guard lock(mutex_);
@@ -332,7 +214,7 @@ Expected<> TensorStore::make_room(TensorUpload& upload) {
 Expected<> TensorStore::publish(TensorUpload& upload) {
   // The file is not flushed to the disk. After a power cut, its first use notices what is missing,
   // and it is sent again.
-  const fs::path path = path_of(upload.digest_);
+  const fs::path path = folder_->path_of(upload.digest_);
   const int failed = with_room([&] {
     std::error_code error;
     fs::create_directories(path.parent_path(), error);
@@ -379,7 +261,7 @@ bool TensorStore::drop_oldest() {
 void TensorStore::drop(const Digest& digest) {
   const auto found = entries_.find(digest);
   std::error_code ignored;
-  fs::remove(path_of(digest), ignored);
+  fs::remove(folder_->path_of(digest), ignored);
   bytes_ -= found->second.file_bytes;
   entries_.erase(found);
 }
@@ -391,17 +273,17 @@ Expected<> TensorStore::check_capacity(std::uint64_t bytes) const {
                 "{} of weights, and the tensor store takes {}: raise --store-limit",
                 format_bytes(bytes), format_bytes(limit_bytes_));
   }
-  const std::uint64_t free = free_bytes(folder_);
+  const std::uint64_t free = folder_->free_bytes();
   if (free == 0 || bytes <= bytes_ + free) return {};
   return fail(ErrorCode::kExhausted,
               "{} of weights, and the file system of {} has room for {}: free some space there, or "
               "name a folder on a larger one (--state-dir)",
-              format_bytes(bytes), folder_.string(), format_bytes(bytes_ + free));
+              format_bytes(bytes), folder_->path().string(), format_bytes(bytes_ + free));
 }
 
 TensorStore::Status TensorStore::status() const {
   const std::lock_guard lock(mutex_);
-  return {bytes_, limit_bytes_, entries_.size(), in_use_bytes(), dropped_, free_bytes(folder_)};
+  return {bytes_, limit_bytes_, entries_.size(), in_use_bytes(), dropped_, folder_->free_bytes()};
 }
 
 void TensorStore::set_limit(std::uint64_t limit_bytes) {

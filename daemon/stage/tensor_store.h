@@ -18,44 +18,10 @@
 #include "core/base/error.h"
 #include "core/tensor/tensor.h"
 #include "daemon/stage/tensor_file.h"
+#include "daemon/stage/tensor_folder.h"
+#include "daemon/stage/tensor_upload.h"
 
 namespace pareto::daemon {
-
-class TensorStore;
-
-/// One tensor that is being received. Its file is removed again unless finish() succeeds.
-///
-/// Threads: one owner. The store must outlive it.
-class TensorUpload {
- public:
-  ~TensorUpload();
-  TensorUpload(const TensorUpload&) = delete;
-  TensorUpload& operator=(const TensorUpload&) = delete;
-
-  /// Adds bytes. Fails: kInvalidArgument (more bytes than announced), kExhausted (no room in the
-  /// store, disk full).
-  Expected<> append(std::span<const std::byte> bytes);
-  /// Returns whether all announced bytes have come.
-  bool complete() const { return received_ == header_.size_bytes; }
-  /// Checks the bytes and adds the tensor to the store.
-  /// Fails: kInvalidArgument (bytes are missing), kCorrupt (their digest is another).
-  Expected<> finish();
-
- private:
-  friend class TensorStore;
-  TensorUpload(TensorStore& store, const Digest& digest, TensorFileHeader header);
-
-  TensorStore& store_;
-  const Digest digest_;
-  const TensorFileHeader header_;
-  Hasher hasher_;
-  std::uint64_t received_ = 0;
-  std::uint64_t header_bytes_ = 0;
-  /// Space reserved for the file so far; 0 if the store has the tensor already.
-  std::uint64_t reserved_ = 0;
-  int fd_ = -1;
-  std::filesystem::path path_;
-};
 
 /// A folder of tensors, named by their digests, with a bound on its size. To make room, it drops
 /// the least recently used tensors that no Tensor holds. It also drops them if the file system is
@@ -81,7 +47,7 @@ class TensorStore {
   /// Fails: kPermission (not writable, or another daemon uses it), kNotFound, kExhausted.
   static Expected<std::unique_ptr<TensorStore>> open(const std::filesystem::path& folder,
                                                      std::uint64_t limit_bytes);
-  ~TensorStore();
+  ~TensorStore() = default;
   TensorStore(const TensorStore&) = delete;
   TensorStore& operator=(const TensorStore&) = delete;
 
@@ -118,13 +84,10 @@ class TensorStore {
     std::weak_ptr<const MappedTensorFile> mapping;
   };
 
-  TensorStore(std::filesystem::path folder, std::uint64_t limit_bytes)
+  TensorStore(std::unique_ptr<const TensorFolder> folder, std::uint64_t limit_bytes)
       : folder_(std::move(folder)), limit_bytes_(limit_bytes) {}
-  Expected<> lock_folder();
-  Expected<> scan();
-  std::filesystem::path path_of(const Digest& digest) const;
-  /// Returns the space on the disk that a file of `file_bytes` takes.
-  std::uint64_t taken_bytes(std::uint64_t file_bytes) const;
+  /// Takes the files of an earlier process into the list. Drops the oldest if they exceed a bound.
+  void adopt(const std::vector<TensorFolder::File>& files);
   // These need mutex_:
   std::uint64_t in_use_bytes() const;
   tl::unexpected<Error> no_room(const TensorUpload& upload, std::uint64_t needed,
@@ -148,9 +111,7 @@ class TensorStore {
   Expected<> publish(TensorUpload& upload);
   void release(std::uint64_t reserved_bytes);
 
-  const std::filesystem::path folder_;
-  int lock_fd_ = -1;
-  std::uint64_t block_bytes_ = 1;
+  const std::unique_ptr<const TensorFolder> folder_;
   mutable std::mutex mutex_;
   std::unordered_map<Digest, Entry> entries_;
   std::uint64_t limit_bytes_;
