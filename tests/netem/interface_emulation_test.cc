@@ -4,156 +4,18 @@
 
 #include <gmock/gmock.h>
 #include <net/if.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <csignal>
-#include <cstdlib>
-#include <fstream>
-#include <optional>
-
-#include "core/base/file.h"
-#include "netem/emulation_record.h"
-#include "netem/link_measurement.h"
 #include "netem/traffic_control.h"
+#include "tests/netem/interface_fixture.h"
 
 namespace pareto::netem {
 namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-constexpr const char* kInterface = "edge0";
-
-plan::LinkDirection at_rate(double megabits) {
-  plan::LinkDirection direction;
-  direction.bits_per_second = static_cast<std::uint64_t>(megabits * 1e6);
-  return direction;
-}
-
-/// Two joined devices. All work is done on threads inside the first one's namespace.
-class InterfaceEmulationTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-    auto first = NetworkNamespace::create();
-    auto second = NetworkNamespace::create();
-    auto folder = TemporaryFolder::create("pareto-netem");
-    if (!first || !second) {
-      GTEST_SKIP() << "no namespaces here: " << (first ? second : first).error().message;
-    }
-    ASSERT_TRUE(folder) << folder.error().message;
-    first_.emplace(*std::move(first));
-    second_.emplace(*std::move(second));
-    folder_.emplace(*std::move(folder));
-    const auto joined = first_->run([&] {
-      return run_tc({"ip", "link", "add", kInterface, "type", "veth", "peer", "name", kInterface,
-                     "netns", second_->path()});
-    });
-    if (!joined) GTEST_SKIP() << joined.error().message;
-    bring_up(*first_, "10.214.0.1/24");
-    bring_up(*second_, "10.214.0.2/24");
-    inside([&] { before_ = queues(); });
-  }
-
-  static void bring_up(const NetworkNamespace& where, const char* address) {
-    const auto up = where.run([&]() -> Expected<> {
-      PARETO_TRY(run_tc({"ip", "address", "add", address, "dev", kInterface}));
-      return run_tc({"ip", "link", "set", kInterface, "addrgenmode", "none", "up"});
-    });
-    ASSERT_TRUE(up) << up.error().message;
-  }
-
-  /// Runs `work` inside. What fails a test inside fails it.
-  void inside(const std::function<void()>& work) const {
-    const auto ran = first_->run([&]() -> Expected<> {
-      work();
-      return {};
-    });
-    ASSERT_TRUE(ran) << ran.error().message;
-  }
-
-  Expected<InterfaceEmulation> apply(const plan::Condition& condition) const {
-    return InterfaceEmulation::apply(kInterface, condition, "test", folder());
-  }
-  /// Skips what needs a part of the kernel that is not there.
-  static bool lacks(const Expected<InterfaceEmulation>& applied) {
-    return !applied && applied.error().code == ErrorCode::kUnavailable &&
-           applied.error().message.find("this kernel") != std::string::npos;
-  }
-
-  static DeviceQueues queues() {
-    const auto found = queues_of(kInterface);
-    EXPECT_TRUE(found) << found.error().message;
-    return found.value_or(DeviceQueues{});
-  }
-  std::vector<InterfaceStatus> list() const {
-    const auto all = list_emulations(folder());
-    EXPECT_TRUE(all) << all.error().message;
-    return all.value_or(std::vector<InterfaceStatus>{});
-  }
-  void expect_as_before() const {
-    const DeviceQueues now = queues();
-    EXPECT_EQ(now.root_kind, before_.root_kind);
-    EXPECT_EQ(now.root_handle, before_.root_handle);
-    EXPECT_FALSE(now.has_ingress);
-    EXPECT_EQ(::if_nametoindex(ifb().c_str()), 0U);
-    EXPECT_EQ(most_segments(kInterface).value(), kManySegments);
-    EXPECT_THAT(list(), IsEmpty());
-  }
-
-  /// A process that applies it and is killed at once. False: it could not.
-  bool apply_and_die(const plan::Condition& condition) const {
-    const pid_t child = ::fork();
-    if (child == 0) {
-      const auto applied = apply(condition);
-      if (applied) ::raise(SIGKILL);
-      ::_exit(1);
-    }
-    int status = 0;
-    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
-    return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
-  }
-
-  LinkMeasurement measured(const plan::Condition& condition) const {
-    const auto found =
-        measure_link({*first_, "10.214.0.1"}, {*second_, "10.214.0.2"}, measurement_for(condition));
-    EXPECT_TRUE(found) << found.error().message;
-    return found.value_or(LinkMeasurement{});
-  }
-  /// Expects the condition if it can be told: on a kernel with netem, which `./dev test-netem`
-  /// brings with a clock of its own.
-  void expect_as_asked(const plan::Condition& condition) const {
-    constexpr int kTries = 3;
-    Expected<> judged;
-    for (int i = 0; i < kTries; ++i) {
-      judged = check_measurement(condition, measured(condition));
-      if (judged) return;
-    }
-    ADD_FAILURE() << judged.error().message;
-  }
-  /// A busy machine lets less across than the link would, never more.
-  void expect_no_more_than(const plan::Condition& condition) const {
-    const LinkMeasurement found = measured(condition);
-    for (const auto& [asked, came] : {std::pair{condition.forward, found.forward},
-                                      std::pair{condition.backward, found.backward}}) {
-      EXPECT_GT(came.bits_per_second, 0);
-      if (asked.bits_per_second == 0) continue;
-      EXPECT_LT(came.bits_per_second, static_cast<double>(asked.bits_per_second) * 1.1);
-    }
-  }
-
-  const std::filesystem::path& folder() const { return folder_->path(); }
-  static std::string ifb() { return fmt::format("pifb{}", ::if_nametoindex(kInterface)); }
-
-  std::optional<NetworkNamespace> first_;
-  std::optional<NetworkNamespace> second_;
-  std::optional<TemporaryFolder> folder_;
-  DeviceQueues before_;
-};
 
 TEST_F(InterfaceEmulationTest, WhatLeavesIsHeldToTheRate) {
   inside([&] {
@@ -219,69 +81,6 @@ TEST_F(InterfaceEmulationTest, WhatCannotBeDoneLeavesNothingBehind) {
   });
 }
 
-TEST_F(InterfaceEmulationTest, AKeptOneStaysUntilItIsCleared) {
-  inside([&] {
-    {
-      auto applied = apply({at_rate(20), {}});
-      ASSERT_TRUE(applied) << applied.error().message;
-      const auto kept = applied->keep();
-      ASSERT_TRUE(kept) << kept.error().message;
-    }
-    EXPECT_EQ(queues().root_kind, "tbf");
-    ASSERT_EQ(list().size(), 1U);
-    EXPECT_EQ(list()[0].state, EmulationState::kKept);
-    EXPECT_THAT(clear_stale(folder()).value(), IsEmpty());
-    EXPECT_EQ(queues().root_kind, "tbf");
-    // Another takes its place.
-    {
-      auto applied = apply({at_rate(10), {}});
-      ASSERT_TRUE(applied) << applied.error().message;
-      ASSERT_TRUE(applied->keep());
-    }
-    const auto cleared = clear_emulation(kInterface, folder());
-    EXPECT_TRUE(cleared) << cleared.error().message;
-    expect_as_before();
-    const auto again = clear_emulation(kInterface, folder());
-    ASSERT_FALSE(again);
-    EXPECT_EQ(again.error().code, ErrorCode::kNotFound);
-  });
-}
-
-TEST_F(InterfaceEmulationTest, OneThatAKilledProcessLeftIsTakenBack) {
-  inside([&] {
-    if (!apply_and_die({at_rate(20), at_rate(5)})) GTEST_SKIP() << "this kernel lacks ifb or u32";
-    EXPECT_EQ(queues().root_kind, "tbf");
-    EXPECT_TRUE(queues().has_ingress);
-    ASSERT_EQ(list().size(), 1U);
-    EXPECT_EQ(list()[0].state, EmulationState::kStale);
-    const auto cleared = clear_stale(folder());
-    ASSERT_TRUE(cleared) << cleared.error().message;
-    EXPECT_THAT(*cleared, ElementsAre(kInterface));
-    expect_as_before();
-  });
-}
-
-TEST_F(InterfaceEmulationTest, WhatCannotBeTakenBackIsToldAndLeftToAnybody) {
-  inside([&] {
-    {
-      auto applied = apply({at_rate(20), {}});
-      ASSERT_TRUE(applied) << applied.error().message;
-      const std::string path = std::getenv("PATH");
-      ::setenv("PATH", "/no/such/folder", 1);
-      const auto ended = applied->end();
-      ::setenv("PATH", path.c_str(), 1);
-      ASSERT_FALSE(ended);
-      EXPECT_THAT(ended.error().message, HasSubstr("paretoctl netem clear --interface edge0"));
-    }
-    EXPECT_EQ(queues().root_kind, "tbf");
-    ASSERT_EQ(list().size(), 1U);
-    EXPECT_EQ(list()[0].state, EmulationState::kStale);
-    const auto cleared = clear_emulation(kInterface, folder());
-    EXPECT_TRUE(cleared) << cleared.error().message;
-    expect_as_before();
-  });
-}
-
 TEST_F(InterfaceEmulationTest, IsTakenBackOnceWhenItIsEnded) {
   inside([&] {
     auto applied = apply({at_rate(20), {}});
@@ -292,63 +91,6 @@ TEST_F(InterfaceEmulationTest, IsTakenBackOnceWhenItIsEnded) {
     const auto next = apply({at_rate(10), {}});
     ASSERT_TRUE(next) << next.error().message;
     EXPECT_TRUE(applied->end()) << "it has nothing left to take back";
-    EXPECT_EQ(queues().root_kind, "tbf");
-  });
-}
-
-TEST_F(InterfaceEmulationTest, ANewOneTakesThePlaceOfAStaleOne) {
-  inside([&] {
-    ASSERT_TRUE(apply_and_die({at_rate(20), {}}));
-    {
-      const auto applied = apply({at_rate(10), {}});
-      ASSERT_TRUE(applied) << applied.error().message;
-    }
-    expect_as_before();
-  });
-}
-
-TEST_F(InterfaceEmulationTest, ARecordOfWhatWasNeverDoneIsCleared) {
-  inside([&] {
-    auto record = record_of_this_process();
-    ASSERT_TRUE(record);
-    ++record->started;  // gone
-    record->interface = kInterface;
-    record->index = ::if_nametoindex(kInterface);
-    record->ifb = ifb();
-    record->most_segments = kManySegments;
-    ASSERT_TRUE(RecordFolder::hold(folder())->write(*record));
-    const auto cleared = clear_stale(folder());
-    ASSERT_TRUE(cleared) << cleared.error().message;
-    EXPECT_THAT(*cleared, ElementsAre(kInterface));
-    expect_as_before();
-  });
-}
-
-TEST_F(InterfaceEmulationTest, AGarbledRecordIsToldAndWhatItWasForTakenBack) {
-  inside([&] {
-    ASSERT_TRUE(apply_and_die({at_rate(20), {}}));
-    for (const auto& file : std::filesystem::directory_iterator(folder())) {
-      if (file.path().extension() == ".json") std::ofstream(file.path()) << "{\"format\": 1, ";
-    }
-    ASSERT_EQ(list().size(), 1U);
-    EXPECT_EQ(list()[0].state, EmulationState::kUnreadable);
-    const auto cleared = clear_stale(folder());
-    ASSERT_TRUE(cleared) << cleared.error().message;
-    EXPECT_THAT(*cleared, ElementsAre(kInterface));
-    expect_as_before();
-  });
-}
-
-TEST_F(InterfaceEmulationTest, WhatAProcessHoldsIsLeftToIt) {
-  inside([&] {
-    const auto applied = apply({at_rate(20), {}});
-    ASSERT_TRUE(applied) << applied.error().message;
-    for (const auto& refused : {clear_emulation(kInterface, folder()),
-                                apply({at_rate(10), {}}).map([](const auto&) {})}) {
-      ASSERT_FALSE(refused);
-      EXPECT_EQ(refused.error().code, ErrorCode::kUnavailable);
-      EXPECT_THAT(refused.error().message, HasSubstr(fmt::format("process {}", ::getpid())));
-    }
     EXPECT_EQ(queues().root_kind, "tbf");
   });
 }

@@ -1,17 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sqlite3.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <csignal>
-#include <fstream>
 
 #include "coordinator/results/record_json.h"
-#include "coordinator/results/store.h"
-#include "coordinator/results/stored_json.h"
-#include "core/base/file.h"
+#include "tests/coordinator/results/store_fixture.h"
 #include "tests/support/synthetic_run.h"
 
 namespace pareto::results {
@@ -19,44 +10,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-class Store : public testing::Test {
- protected:
-  Store() : folder_(TemporaryFolder::create("store").value()) {}
-  std::filesystem::path path() const { return folder_.path() / "sub" / "results.db"; }
-  std::unique_ptr<ResultStore> open() const {
-    auto store = ResultStore::open(path());
-    EXPECT_TRUE(store) << store.error().message;
-    return std::move(store).value();
-  }
-  /// Returns one SQL statement by another connection; its first column as text.
-  std::string sql(const std::string& statement) const {
-    sqlite3* database = nullptr;
-    EXPECT_EQ(sqlite3_open(path().c_str(), &database), SQLITE_OK);
-    std::string first;
-    const auto keep_first = [](void* out, int columns, char** values, char** /*names*/) {
-      if (columns > 0 && values[0] != nullptr) *static_cast<std::string*>(out) = values[0];
-      return 0;
-    };
-    EXPECT_EQ(sqlite3_exec(database, statement.c_str(), keep_first, &first, nullptr), SQLITE_OK)
-        << sqlite3_errmsg(database);
-    sqlite3_close(database);
-    return first;
-  }
-
-  TemporaryFolder folder_;
-};
-
-/// Returns everything of a trial, samples included, as one text.
-std::string whole(const TrialRecord& trial) {
-  return dump(to_json(trial)) + details_to_json(trial);
-}
-
-void put_all(ResultStore& store, const RunRecord& run) {
-  ASSERT_TRUE(store.begin_run(run));
-  for (const TrialRecord& trial : run.trials) ASSERT_TRUE(store.put_trial(run, trial));
-  ASSERT_TRUE(store.update_run(run));
-}
 
 TEST_F(Store, GivesBackWhatWasPut) {
   const RunRecord run = test::synthetic_run();
@@ -227,93 +180,6 @@ TEST_F(Store, DevicesOfBeforeItWasKeptWhatTheyRunOn) {
   EXPECT_EQ(loaded->devices[0].cores, 0);
 }
 
-TEST_F(Store, FindsRunsByIdBeginningAndLast) {
-  const auto store = open();
-  EXPECT_EQ(store->load_run("last").error().code, ErrorCode::kNotFound);
-  RunRecord run = test::synthetic_run({.batches = {1}, .split_points = 1});
-  for (const char* id : {"20260131-101502-ab12", "20260131-101502-cd34", "20260202-080000-ef56"}) {
-    run.id = id;
-    put_all(*store, run);
-  }
-  EXPECT_EQ(store->load_run("last")->id, "20260202-080000-ef56");
-  EXPECT_EQ(store->load_run("last~0")->id, "20260202-080000-ef56");
-  EXPECT_EQ(store->load_run("last~1")->id, "20260131-101502-cd34");
-  for (const char* none : {"last~99", "last~", "last~x", "last~-1", "lastly"}) {
-    EXPECT_EQ(store->load_run(none).error().code, ErrorCode::kNotFound) << none;
-  }
-  EXPECT_EQ(store->load_run("20260131-101502-c")->id, "20260131-101502-cd34");
-  EXPECT_EQ(store->load_run("20260131-101502-ab12")->id, "20260131-101502-ab12");
-  EXPECT_EQ(store->load_run("20260131").error().code, ErrorCode::kInvalidArgument);
-  const auto unknown = store->load_run("20260131-101502-ab13");
-  ASSERT_FALSE(unknown);
-  EXPECT_EQ(unknown.error().code, ErrorCode::kNotFound);
-  EXPECT_THAT(unknown.error().message, HasSubstr("20260131-101502-ab12"));
-  EXPECT_FALSE(store->load_run("%"));
-  const auto runs = store->list_runs();
-  ASSERT_EQ(runs->size(), 3U);
-  EXPECT_EQ(runs->front().id, "20260202-080000-ef56");
-  EXPECT_EQ(runs->front().trials.size(), run.trials.size());
-  EXPECT_TRUE(runs->front().trials.front().rounds.empty());
-  EXPECT_FALSE(store->begin_run(run)) << "an id that is taken";
-}
-
-/// Stores runs of these ids, in this order.
-void put_runs(ResultStore& store, std::initializer_list<const char*> ids) {
-  RunRecord run = test::synthetic_run({.batches = {1}, .split_points = 1});
-  for (const char* id : ids) {
-    run.id = id;
-    put_all(store, run);
-  }
-}
-
-TEST_F(Store, TheLastRunIsThatWhichWasStoredLastWhateverTheClockSaid) {
-  const auto store = open();
-  put_runs(*store, {"20260131-101502-ab12", "19700101-000012-cd34", "20251231-235959-ef56"});
-  EXPECT_EQ(store->load_run("last")->id, "20251231-235959-ef56");
-  EXPECT_EQ(store->load_run("last~1")->id, "19700101-000012-cd34");
-  EXPECT_EQ(store->list_runs()->back().id, "20260131-101502-ab12");
-  // A file of before runs had numbers goes by its trials, until and after it gets a new run.
-  sql("ALTER TABLE runs DROP COLUMN number");
-  EXPECT_EQ(open()->load_run("last")->id, "20251231-235959-ef56");
-  EXPECT_EQ(open()->load_run("last~2")->id, "20260131-101502-ab12");
-  put_runs(*open(), {"19700101-000044-aa11"});
-  EXPECT_EQ(open()->load_run("last")->id, "19700101-000044-aa11");
-  EXPECT_EQ(open()->load_run("last~1")->id, "20251231-235959-ef56");
-  // An older build gives its runs no number.
-  sql("UPDATE runs SET number=0 WHERE id LIKE '1970%'");
-  EXPECT_EQ(open()->load_run("last")->id, "19700101-000044-aa11");
-}
-
-TEST_F(Store, RunsAreFoundByTheirNames) {
-  const auto store = open();
-  RunRecord named = test::synthetic_run({.batches = {1}, .split_points = 1});
-  named.id = "20260131-101502-ab12";
-  named.tag = "kitchen";
-  put_all(*store, named);
-  put_runs(*store, {"20260202-080000-ef56"});
-  EXPECT_EQ(store->load_run("kitchen")->id, named.id);
-  EXPECT_EQ(store->load_run("kitchen")->tag, "kitchen");
-  EXPECT_EQ(store->find_run("2026013").value(), named.id);
-  for (const char* bad : {"", "last", "2026", "a b", "-a", "a/b"}) {
-    EXPECT_EQ(store->check_tag(bad).error().code, ErrorCode::kInvalidArgument) << bad;
-  }
-  EXPECT_TRUE(store->check_tag("attic"));
-  EXPECT_THAT(store->check_tag("kitchen").error().message, HasSubstr(named.id));
-  named.id = "20260203-080000-aa11";
-  EXPECT_FALSE(store->begin_run(named)) << "two runs of one name";
-  EXPECT_FALSE(store->tag_run("20260202-080000-ef56", "kitchen"));
-  ASSERT_TRUE(store->tag_run("20260131-101502-ab12", ""));
-  ASSERT_TRUE(store->tag_run("20260202-080000-ef56", "kitchen"));
-  EXPECT_EQ(store->load_run("kitchen")->id, "20260202-080000-ef56");
-  EXPECT_EQ(store->tag_run("nobody", "x").error().code, ErrorCode::kNotFound);
-  // A file of before runs had names.
-  sql("ALTER TABLE runs DROP COLUMN tag");
-  EXPECT_EQ(open()->load_run("kitchen").error().code, ErrorCode::kNotFound);
-  EXPECT_EQ(open()->load_run("last")->tag, "");
-  ASSERT_TRUE(open()->tag_run("20260131-101502-ab12", "attic"));
-  EXPECT_EQ(open()->load_run("attic")->id, "20260131-101502-ab12");
-}
-
 TEST_F(Store, ARunIsRemovedWithItsTrials) {
   const auto store = open();
   put_runs(*store, {"20260131-101502-ab12", "20260202-080000-ef56"});
@@ -323,119 +189,6 @@ TEST_F(Store, ARunIsRemovedWithItsTrials) {
   EXPECT_EQ(std::stoi(sql("SELECT count(*) FROM trials")) * 2, std::stoi(before));
   EXPECT_EQ(store->remove_run("20260202-080000-ef56").error().code, ErrorCode::kNotFound);
   EXPECT_EQ(store->remove_run("2026").error().code, ErrorCode::kNotFound) << "ids are whole";
-}
-
-TEST_F(Store, WhoOnlyLooksMakesNothing) {
-  const auto refused = [&] {
-    const auto opened = ResultStore::open_existing(path());
-    return !opened && opened.error().code == ErrorCode::kNotFound &&
-           opened.error().message.find("results.db holds no run") != std::string::npos;
-  };
-  EXPECT_TRUE(refused());
-  EXPECT_FALSE(std::filesystem::exists(path().parent_path()));
-  std::filesystem::create_directories(path().parent_path());
-  std::ofstream(path()).flush();
-  EXPECT_TRUE(refused()) << "nor tables in an empty file";
-  EXPECT_EQ(std::filesystem::file_size(path()), 0U);
-
-  const RunRecord run = test::synthetic_run({.batches = {1}, .split_points = 1});
-  put_all(*open(), run);
-  const auto looked = ResultStore::open_existing(path());
-  ASSERT_TRUE(looked) << looked.error().message;
-  EXPECT_EQ((*looked)->load_run("last")->id, run.id);
-}
-
-/// Another user, for as long as it lives.
-class AsNobody {
- public:
-  AsNobody() { EXPECT_EQ(::seteuid(65534), 0); }
-  ~AsNobody() { EXPECT_EQ(::seteuid(0), 0); }
-  AsNobody(const AsNobody&) = delete;
-  AsNobody& operator=(const AsNobody&) = delete;
-};
-
-TEST_F(Store, WhatAnotherUserKeptCanBeLookedAt) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can be another user";
-  namespace fs = std::filesystem;
-  const RunRecord run = test::synthetic_run({.batches = {1}, .split_points = 1});
-  put_all(*open(), run);
-  fs::permissions(folder_.path(), fs::perms(0755));
-  fs::permissions(path().parent_path(), fs::perms(0755));
-  fs::permissions(path(), fs::perms(0644));
-  const AsNobody other;
-  const auto looked = ResultStore::open_existing(path());
-  ASSERT_TRUE(looked) << looked.error().message;
-  EXPECT_EQ((*looked)->load_run("last")->id, run.id);
-}
-
-TEST_F(Store, SaysBeforehandThatNothingCanBeKept) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can be another user";
-  namespace fs = std::filesystem;
-  EXPECT_TRUE(open()->check_writable());
-  fs::permissions(folder_.path(), fs::perms(0755));
-  fs::permissions(path().parent_path(), fs::perms(0777));
-  fs::permissions(path(), fs::perms(0644));
-  const AsNobody other;
-  const auto refused = open()->check_writable();
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, ErrorCode::kPermission);
-  EXPECT_THAT(refused.error().message, HasSubstr("--store"));
-}
-
-TEST_F(Store, RefusesWhatIsNoResultsFile) {
-  std::filesystem::create_directories(path().parent_path());
-  std::ofstream(path()) << "hello, this is text and longer than a header of SQLite; "
-                        << std::string(200, 'x');
-  auto opened = ResultStore::open(path());
-  ASSERT_FALSE(opened);
-  EXPECT_EQ(opened.error().code, ErrorCode::kCorrupt);
-  EXPECT_THAT(opened.error().message, HasSubstr("results.db: not a results file"));
-
-  std::filesystem::remove(path());
-  sql("CREATE TABLE other (a)");
-  opened = ResultStore::open(path());
-  ASSERT_FALSE(opened);
-  EXPECT_THAT(opened.error().message, HasSubstr("not of results"));
-  EXPECT_EQ(sql("SELECT count(*) FROM sqlite_master"), "1") << "left as it was";
-}
-
-TEST_F(Store, AFileOfBeforeCoordinatorsWereKeptGoesOn) {
-  RunRecord old = test::synthetic_run({.batches = {1}, .split_points = 1});
-  old.id = "20250131-101502-ab12";
-  put_all(*open(), old);
-  sql("ALTER TABLE runs DROP COLUMN coordinator");
-  const auto store = open();
-  const auto loaded = store->load_run(old.id);
-  ASSERT_TRUE(loaded) << loaded.error().message;
-  EXPECT_FALSE(loaded->coordinator);
-  ASSERT_TRUE(store->update_run(*loaded)) << "it can be resumed";
-  EXPECT_EQ(sql("SELECT count(*) FROM pragma_table_info('runs') WHERE name='coordinator'"), "0")
-      << "who looks changes nothing";
-
-  const RunRecord run = test::synthetic_run({.batches = {1}, .split_points = 1});
-  put_all(*store, run);
-  EXPECT_FALSE(store->load_run(old.id)->coordinator);
-  const auto fresh = store->load_run(run.id);
-  ASSERT_TRUE(fresh) << fresh.error().message;
-  ASSERT_TRUE(fresh->coordinator);
-  EXPECT_EQ(fresh->coordinator->cpu, "AMD Ryzen 7 5800U");
-  EXPECT_EQ(store->list_runs()->size(), 2U);
-  // As an older build puts one.
-  sql("INSERT INTO runs (id, model, model_digest, model_weight_bytes, started, finished, "
-      "command_line, options, software_version, seed, devices, passes, note) VALUES ('older', 'm', "
-      "'', 0, '', '', '', '{}', '', 1, '[]', '[]', '')");
-  EXPECT_FALSE(store->load_run("older")->coordinator);
-  sql("UPDATE runs SET coordinator='{' WHERE id='older'");
-  EXPECT_EQ(store->load_run("older").error().code, ErrorCode::kCorrupt);
-}
-
-TEST_F(Store, RefusesAnotherVersionOfTheSchema) {
-  open();
-  sql("PRAGMA user_version=99");
-  const auto opened = ResultStore::open(path());
-  ASSERT_FALSE(opened);
-  EXPECT_EQ(opened.error().code, ErrorCode::kCorrupt);
-  EXPECT_THAT(opened.error().message, HasSubstr("version 99"));
 }
 
 TEST_F(Store, ADamagedRunIsListedAndHidesNoOther) {
@@ -472,91 +225,6 @@ TEST_F(Store, SaysWhichDetailsAreDamaged) {
               true);
     EXPECT_THAT(loaded.error().message, HasSubstr(run.trials[1].id));
   }
-}
-
-TEST_F(Store, PathsThatCannotBeOpened) {
-  EXPECT_FALSE(ResultStore::open(folder_.path()));
-  std::ofstream(folder_.path() / "file") << "x";
-  EXPECT_FALSE(ResultStore::open(folder_.path() / "file" / "results.db"));
-}
-
-TEST_F(Store, AFullDiskStopsWritingAndLeavesTheFileReadable) {
-  const RunRecord run = test::synthetic_run();
-  // A limit on file sizes is the full disk of one process; a child keeps it from us.
-  const pid_t child = ::fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
-    std::signal(SIGXFSZ, SIG_IGN);
-    const auto store = ResultStore::open(path());
-    if (!store || !(*store)->begin_run(run) || !(*store)->put_trial(run, run.trials[0])) {
-      ::_exit(1);
-    }
-    const rlimit limit{200 << 10, 200 << 10};
-    if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) ::_exit(2);
-    for (const TrialRecord& trial : run.trials) {
-      const auto put = (*store)->put_trial(run, trial);
-      if (put) continue;
-      const bool told = put.error().code == ErrorCode::kExhausted &&
-                        put.error().message.find("disk full") != std::string::npos;
-      // The same connection reads on.
-      const auto loaded = (*store)->load_run(run.id);
-      ::_exit(!told ? 3 : loaded && !loaded->trials.empty() ? 0 : 4);
-    }
-    ::_exit(5);
-  }
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  ASSERT_TRUE(WIFEXITED(status));
-  EXPECT_EQ(WEXITSTATUS(status), 0);
-  const auto loaded = open()->load_run(run.id);
-  ASSERT_TRUE(loaded) << loaded.error().message;
-  EXPECT_GE(loaded->trials.size(), 1U);
-  EXPECT_LT(loaded->trials.size(), run.trials.size());
-  for (std::size_t i = 0; i < loaded->trials.size(); ++i) {
-    EXPECT_EQ(whole(loaded->trials[i]), whole(run.trials[i]));
-  }
-}
-
-TEST_F(Store, AKilledWriterLeavesWholeRows) {
-  RunRecord run = test::synthetic_run();
-  int acknowledged[2];
-  ASSERT_EQ(::pipe(acknowledged), 0);
-  const pid_t child = ::fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
-    const auto store = ResultStore::open(path());
-    if (!store || !(*store)->begin_run(run)) ::_exit(1);
-    for (;;) {
-      for (const TrialRecord& trial : run.trials) {
-        if (!(*store)->put_trial(run, trial) || ::write(acknowledged[1], "x", 1) != 1) ::_exit(1);
-      }
-    }
-  }
-  ::close(acknowledged[1]);
-  constexpr int kWaitFor = 20;
-  char byte = 0;
-  for (int i = 0; i < kWaitFor; ++i) ASSERT_EQ(::read(acknowledged[0], &byte, 1), 1);
-  ::kill(child, SIGKILL);
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  ::close(acknowledged[0]);
-  const auto loaded = open()->load_run(run.id);
-  ASSERT_TRUE(loaded) << loaded.error().message;
-  EXPECT_GE(loaded->trials.size(), static_cast<std::size_t>(kWaitFor));
-  for (std::size_t i = 0; i < loaded->trials.size(); ++i) {
-    EXPECT_EQ(whole(loaded->trials[i]), whole(run.trials[i]));
-  }
-  EXPECT_EQ(sql("PRAGMA integrity_check"), "ok");
-}
-
-TEST_F(Store, AReaderMayLookWhileAWriterWrites) {
-  const RunRecord run = test::synthetic_run({.batches = {1}, .split_points = 3});
-  const auto writer = open();
-  ASSERT_TRUE(writer->begin_run(run));
-  ASSERT_TRUE(writer->put_trial(run, run.trials[0]));
-  EXPECT_EQ(open()->load_run("last")->trials.size(), 1U);
-  ASSERT_TRUE(writer->put_trial(run, run.trials[1]));
-  EXPECT_EQ(open()->load_run("last")->trials.size(), 2U);
 }
 
 }  // namespace

@@ -24,120 +24,6 @@ TEST_F(SweepRunnerTest, ADeviceHasAsLongToAnswerAsWasAskedFor) {
               AllOf(HasSubstr("no result in 0.1 s"), HasSubstr("--timeout")));
 }
 
-TEST_F(SweepRunnerTest, EachTrialIsMeasuredUnderItsCondition) {
-  run_.trials[0].condition = "lte";
-  options_.rounds = 1;
-  ASSERT_TRUE(sweep());
-  EXPECT_EQ(std::ranges::count(network_->applied, "lte"),
-            std::ssize(run_.passes));  // once a pass, disturbed ones again
-  ASSERT_TRUE(run_.trials[0].network);
-  EXPECT_EQ(run_.trials[0].network->round_trip_ms, 40);
-  EXPECT_EQ(run_.trials[0].network->emulator, "tc");
-  EXPECT_EQ(run_.trials[1].network->round_trip_ms, 0);
-  // The reference plan is about the machine.
-  EXPECT_EQ(network_->applied.front(), "none");
-  EXPECT_EQ(network_->applied.back(), "none");
-  EXPECT_EQ(progress_.front().condition, "");
-  EXPECT_NE(std::ranges::find(progress_, "lte", &SweepProgress::condition), progress_.end());
-}
-
-TEST_F(SweepRunnerTest, TheNetworkChangesOnceForAllTrialsOfACondition) {
-  options_.rounds = 1;
-  for (const std::size_t trial : {0, 2, 4}) run_.trials[trial].condition = "lte";
-  ASSERT_TRUE(sweep());
-  // The network is at rest before and after each pass, where the trials without a condition of
-  // their own are measured too.
-  EXPECT_EQ(std::ranges::count(network_changes(), "lte"), std::ssize(run_.passes));
-}
-
-TEST_F(SweepRunnerTest, AConditionThatDoesNotHoldFailsTheTrial) {
-  run_.trials[1].condition = "overloaded";
-  ASSERT_TRUE(sweep());
-  EXPECT_EQ(run_.trials[1].status, results::TrialStatus::kFailed);
-  EXPECT_THAT(run_.trials[1].failure, HasSubstr("could not keep up"));
-  EXPECT_TRUE(run_.trials[1].rounds.empty());
-  EXPECT_EQ(run_.trials[2].status, results::TrialStatus::kOk);
-}
-
-TEST_F(SweepRunnerTest, ANetworkThatCannotBeHadIsTriedOnceAndItsPlansAreSkipped) {
-  for (const std::size_t trial : {0, 2, 4}) run_.trials[trial].condition = "unreachable";
-  ASSERT_TRUE(sweep());
-  EXPECT_EQ(std::ranges::count(network_->applied, "unreachable"), 1);
-  for (const char* id : {"cut2", "cut8", "all-on:b"}) {
-    EXPECT_EQ(trial(id).status, results::TrialStatus::kSkipped) << id;
-    EXPECT_THAT(trial(id).failure, HasSubstr("not what was asked for"));
-    EXPECT_EQ(store_.trials.at(id).status, results::TrialStatus::kSkipped);
-  }
-  for (const char* id : {"cut5", "all-on:a"}) {
-    EXPECT_EQ(trial(id).status, results::TrialStatus::kOk) << trial(id).failure;
-    EXPECT_EQ(trial(id).rounds.size(), 3U);
-  }
-  EXPECT_THAT(progress_.back().skipped,
-              testing::ElementsAre("3 of 5 plans skipped: not what was asked for"));
-  EXPECT_EQ(progress_.back().skipped_trials, 3U);
-  EXPECT_EQ(progress_.back().failed_trials, 0U);
-  EXPECT_TRUE(run_.finished.empty()) << "it may be had another time";
-
-  network_->refused.clear();
-  ASSERT_TRUE(sweep());
-  for (const results::TrialRecord& measured : run_.trials) {
-    EXPECT_EQ(measured.status, results::TrialStatus::kOk) << measured.failure;
-    EXPECT_EQ(measured.rounds.size(), 3U);
-    EXPECT_EQ(measured.failure, "");
-  }
-  EXPECT_FALSE(run_.finished.empty());
-}
-
-TEST_F(SweepRunnerTest, ANetworkThatCannotBeHadAnyMoreLeavesTheRunUnfinished) {
-  for (const std::size_t trial : {0, 2, 4}) run_.trials[trial].condition = "wifi";
-  on_progress_ = [this](const SweepProgress& now) { stop_ = now.done >= 5; };
-  ASSERT_TRUE(sweep());
-  for (const results::TrialRecord& measured : run_.trials) EXPECT_FALSE(measured.rounds.empty());
-  stop_ = false;
-  on_progress_ = {};
-  network_->refused = "wifi";
-  ASSERT_TRUE(sweep());
-  EXPECT_TRUE(run_.finished.empty());
-  EXPECT_EQ(trial("cut2").status, results::TrialStatus::kOk) << "it keeps what it has";
-  EXPECT_LT(trial("cut2").rounds.size(), 3U);
-  EXPECT_EQ(trial("cut5").rounds.size(), 3U);
-  EXPECT_THAT(progress_.back().skipped,
-              testing::ElementsAre("3 of 5 plans skipped: not what was asked for"));
-  network_->refused.clear();
-  ASSERT_TRUE(sweep());
-  EXPECT_FALSE(run_.finished.empty());
-  EXPECT_GE(trial("cut2").rounds.size(), 3U);
-}
-
-TEST_F(SweepRunnerTest, ARoundThatFailsWhereItIsMeasuredAgainPairsWithNoOther) {
-  on_progress_ = [this](const SweepProgress& now) { stop_ = now.done >= 8; };
-  ASSERT_TRUE(sweep());
-  const auto torn = std::ranges::find_if(run_.trials, [](const results::TrialRecord& measured) {
-    return measured.rounds.size() == 2;
-  });
-  ASSERT_NE(torn, run_.trials.end());
-  stop_ = false;
-  on_progress_ = {};
-  torn->condition = "overloaded";
-  ASSERT_TRUE(sweep());
-  EXPECT_EQ(torn->status, results::TrialStatus::kFailed);
-  ASSERT_EQ(torn->rounds.size(), 2U) << "nothing is lost";
-  EXPECT_EQ(torn->rounds[0].round, 0);
-  EXPECT_GT(torn->rounds[1].round, 2) << "of the second round the others have another state";
-}
-
-TEST_F(SweepRunnerTest, ANetworkThatFailsOnceItHasHeldSkipsNoPlans) {
-  for (const std::size_t trial : {0, 2, 4}) run_.trials[trial].condition = "flaky";
-  ASSERT_TRUE(sweep());
-  EXPECT_GT(std::ranges::count(network_->applied, "flaky"), 2);
-  std::size_t whole = 0;
-  for (const results::TrialRecord& measured : run_.trials) {
-    EXPECT_NE(measured.status, results::TrialStatus::kSkipped) << measured.id;
-    if (measured.status == results::TrialStatus::kOk && measured.rounds.size() == 3) ++whole;
-  }
-  EXPECT_EQ(whole, 4U) << "all but the one in hand";
-}
-
 TEST_F(SweepRunnerTest, MeasuresEveryTrialInEveryRound) {
   ASSERT_TRUE(sweep());
   EXPECT_EQ(store_.trials.size(), 5U);
@@ -270,49 +156,6 @@ TEST_F(SweepRunnerTest, FitsDevicesThatHoldOnlyAFewShards) {
   }
 }
 
-TEST_F(SweepRunnerTest, AFailedTrialIsRecordedAndTheSweepGoesOn) {
-  daemons_[1]->set_memory_limit(6 * test::kFakeWeightBytes);
-  ASSERT_TRUE(sweep());
-  EXPECT_EQ(store_.trials.size(), 5U);
-  EXPECT_EQ(trial("cut5").status, results::TrialStatus::kOk);
-  EXPECT_EQ(trial("all-on:a").status, results::TrialStatus::kOk);
-  EXPECT_EQ(trial("all-on:b").status, results::TrialStatus::kFailed);
-  EXPECT_THAT(trial("all-on:b").failure, HasSubstr("memory limit"));
-  EXPECT_FALSE(trial("all-on:b").on_front);
-  EXPECT_FALSE(run_.finished.empty());
-}
-
-TEST_F(SweepRunnerTest, ARequestThatFailsFailsItsTrial) {
-  daemons_[0]->fail_request(17);
-  ASSERT_TRUE(sweep());
-  EXPECT_EQ(trial("all-on:b").status, results::TrialStatus::kOk);
-  for (const char* id : {"cut2", "cut5", "cut8", "all-on:a"}) {
-    EXPECT_EQ(trial(id).status, results::TrialStatus::kFailed);
-    EXPECT_THAT(trial(id).failure, HasSubstr("on a: no memory"));
-    EXPECT_EQ(store_.trials.at(id).status, results::TrialStatus::kFailed);
-  }
-}
-
-TEST_F(SweepRunnerTest, AKilledDaemonFailsItsTrialsAndTheRunCanBeResumed) {
-  daemons_[1]->die_at_request(20);
-  ASSERT_TRUE(sweep());
-  EXPECT_EQ(trial("all-on:a").status, results::TrialStatus::kOk);
-  for (const char* id : {"cut2", "cut5", "cut8", "all-on:b"}) {
-    EXPECT_EQ(trial(id).status, results::TrialStatus::kFailed) << id;
-    EXPECT_THAT(trial(id).failure, testing::StartsWith("a device was lost: "));
-  }
-  EXPECT_TRUE(run_.finished.empty());
-  EXPECT_TRUE(store_.updated.has_value());
-}
-
-TEST_F(SweepRunnerTest, EndsEarlyWhereNoDeviceIsLeft) {
-  daemons_[0]->die_at_request(20);
-  daemons_[1]->die_at_request(20);
-  ASSERT_TRUE(sweep());
-  EXPECT_TRUE(run_.finished.empty());
-  EXPECT_EQ(store_.trials.size(), progress_.back().failed_trials);
-}
-
 TEST_F(SweepRunnerTest, StopsBetweenUnitsAndGoesOnWithTheRoundThatItWasIn) {
   on_progress_ = [this](const SweepProgress& now) { stop_ = now.done >= 7; };
   ASSERT_TRUE(sweep());
@@ -354,28 +197,6 @@ TEST_F(SweepRunnerTest, StopsBetweenUnitsAndGoesOnWithTheRoundThatItWasIn) {
   for (const auto& [id, latency_ms] : half_a_round) {
     EXPECT_NE(trial(id).rounds[1].latency_ms, latency_ms) << "of another day";
   }
-}
-
-TEST_F(SweepRunnerTest, AFailedTrialKeepsItsRoundsAndLacksTheOthers) {
-  on_progress_ = [this](const SweepProgress& now) {
-    if (now.done == 7) daemons_[1]->die();
-  };
-  ASSERT_TRUE(sweep());
-  EXPECT_TRUE(run_.finished.empty());
-  for (const char* id : {"cut2", "cut5", "cut8", "all-on:b"}) {
-    EXPECT_EQ(trial(id).status, results::TrialStatus::kFailed);
-    EXPECT_GE(trial(id).rounds.size(), 1U);
-    EXPECT_LT(trial(id).rounds.size(), 3U);
-    EXPECT_FALSE(trial(id).on_front);
-  }
-  EXPECT_EQ(trial("all-on:a").rounds.size(), 3U);
-}
-
-TEST_F(SweepRunnerTest, AFullDiskEndsTheSweep) {
-  store_.room = 2;
-  const auto done = sweep();
-  ASSERT_FALSE(done);
-  EXPECT_EQ(done.error().code, ErrorCode::kExhausted);
 }
 
 TEST_F(SweepRunnerTest, TellsOfOthersAndOfCompanyWhileItMeasured) {
@@ -422,39 +243,6 @@ TEST_F(SweepRunnerTest, TellsWhereItsTimeWent) {
     seen += measured.latency.samples + measured.throughput.samples;
   }
   EXPECT_GT(spent.requests, seen + 5 * statistics::warm_up_requests(1));
-}
-
-/// Says that the whole model returns doubles.
-class DoublesExpected final : public test::FakeWorkload {
- public:
-  Expected<std::optional<std::vector<Value>>> expected(std::int64_t batch,
-                                                       std::uint64_t /*seed*/) override {
-    PARETO_ASSIGN(Tensor tensor, Tensor::allocate(DType::kFloat64, {batch, 4}));
-    return std::optional(std::vector<Value>{Value(std::move(tensor))});
-  }
-};
-
-TEST_F(SweepRunnerTest, AnOutputOfAnotherTypeThanTheWholeModelsFailsItsTrial) {
-  DoublesExpected workload;
-  options_.rounds = 1;
-  SweepRunner runner({workload,
-                      *cluster_,
-                      store_,
-                      stop_,
-                      [](const SweepProgress&) {},
-                      test::sharing(transport_),
-                      {},
-                      kNoTime,
-                      clock_},
-                     options_, run_);
-  ASSERT_TRUE(runner.run());
-  for (const results::TrialRecord& measured : run_.trials) {
-    EXPECT_EQ(measured.status, results::TrialStatus::kFailed) << measured.id;
-    EXPECT_THAT(measured.failure,
-                HasSubstr("output 0 is float32[1x4], the whole model's is float64[1x4]"));
-    EXPECT_TRUE(measured.rounds.empty()) << "figures of wrong results are none";
-    EXPECT_FALSE(measured.on_front);
-  }
 }
 
 }  // namespace

@@ -1,17 +1,14 @@
-// Who may connect to a stage, and what happens to all others.
 #include "daemon/stage/stage_host.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <pthread.h>
 
-#include <bit>
 #include <future>
-#include <system_error>
 #include <thread>
 
 #include "core/base/printable.h"
 #include "core/plan/protocol.h"
+#include "tests/daemon/stage/stage_host_fixture.h"
 #include "tests/daemon/support/fake_runner.h"
 #include "tests/daemon/support/pipeline.h"
 
@@ -19,88 +16,12 @@ namespace pareto::daemon {
 namespace {
 
 using test::connect_as;
-using test::FakeRuns;
 using test::FirstRun;
 using test::message_of;
 using test::request_message;
 using test::soon;
 using testing::HasSubstr;
 using wire::MessageKind;
-
-constexpr std::uint64_t kHostedPipeline = 7;
-
-/// An obstacle: while it lives this process can start no thread, because each would want a stack
-/// larger than its address space.
-class NoMoreThreads {
- public:
-  NoMoreThreads() {
-    ::pthread_getattr_default_np(&before_);
-    pthread_attr_t huge;
-    ::pthread_attr_init(&huge);
-    ::pthread_attr_setstacksize(&huge, std::size_t{1} << 48);
-    EXPECT_EQ(::pthread_setattr_default_np(&huge), 0);
-    ::pthread_attr_destroy(&huge);
-    EXPECT_THROW(std::jthread([] {}), std::system_error);
-  }
-  ~NoMoreThreads() {
-    ::pthread_setattr_default_np(&before_);
-    ::pthread_attr_destroy(&before_);
-  }
-  NoMoreThreads(const NoMoreThreads&) = delete;
-  NoMoreThreads& operator=(const NoMoreThreads&) = delete;
-
- private:
-  pthread_attr_t before_;
-};
-
-class StageHostTest : public testing::Test {
- protected:
-  StageHostTest()
-      : transport_(transport::make_transport("inproc").value()),
-        cache_(
-            test::fake_runners(runs_), [](const Digest&) -> Expected<Tensor> { return Tensor(); },
-            0),
-        shard_(cache_.load(test::make_shard(), {}).value().shard) {
-    host(test::kPatience);
-  }
-  void host(Nanoseconds hello_timeout) {
-    host_.reset();
-    host_ = test::host_on(transport_, "", "here", hello_timeout).value();
-    address_ = host_->addresses().at(0).address;
-  }
-  OpenStage request(std::uint64_t pipeline = kHostedPipeline, std::uint32_t stage = 0) const {
-    return {{pipeline, stage, "", "inproc", "inproc", ""}, shard_};
-  }
-  Expected<std::unique_ptr<transport::Link>> connect(const control::Hello& hello) {
-    return connect_as(*transport_, address_, hello);
-  }
-
-  /// Both ends of a pipeline of two stages of this host, which are started.
-  struct Ends {
-    std::unique_ptr<transport::Link> source;
-    std::unique_ptr<transport::Link> sink;
-  };
-  /// max_frame_bytes: from the one to the other; 0: the host's.
-  Ends start_neighbours(std::uint64_t max_frame_bytes = 0) {
-    EXPECT_TRUE(host_->open(request(kHostedPipeline, 1)));
-    auto first = request(kHostedPipeline, 0);
-    first.asked.downstream = address_;
-    first.asked.max_frame_bytes = max_frame_bytes;
-    EXPECT_TRUE(host_->open(first));
-    Ends ends{connect({kHostedPipeline, 0, control::Role::kUpstream}).value(),
-              connect({kHostedPipeline, 1, control::Role::kSink}).value()};
-    EXPECT_TRUE(host_->start(kHostedPipeline, 1, soon()));
-    EXPECT_TRUE(host_->start(kHostedPipeline, 0, soon()));
-    return ends;
-  }
-
-  std::shared_ptr<FakeRuns> runs_ = std::make_shared<FakeRuns>();
-  std::shared_ptr<transport::Transport> transport_;
-  ShardCache cache_;
-  std::shared_ptr<LoadedShard> shard_;
-  std::unique_ptr<StageHost> host_;
-  std::string address_;
-};
 
 TEST_F(StageHostTest, RefusesWhatCannotBeOpened) {
   auto wrong = request();
@@ -168,62 +89,6 @@ TEST(StageHostListening, TwiceOnOnePortIsRefused) {
   EXPECT_THAT(second.error().message, HasSubstr(address));
 }
 
-TEST_F(StageHostTest, AHelloMayComeBeforeTheStage) {
-  auto early = std::async(std::launch::async, [&] {
-    return connect({kHostedPipeline, 0, control::Role::kUpstream}).has_value();
-  });
-  ASSERT_TRUE(host_->open(request()));
-  EXPECT_TRUE(early.get());
-}
-
-TEST_F(StageHostTest, AHelloToAStageThatNeverOpensIsToldSo) {
-  host(std::chrono::milliseconds(50));
-  const auto refused = connect({kHostedPipeline, 3, control::Role::kUpstream});
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, ErrorCode::kNotFound);
-  EXPECT_THAT(refused.error().message, HasSubstr("stage 3"));
-}
-
-TEST_F(StageHostTest, ASilentPeerDelaysNobody) {
-  ASSERT_TRUE(host_->open(request()));
-  std::vector<std::unique_ptr<transport::Link>> silent;
-  for (int i = 0; i < 8; ++i) silent.push_back(transport_->connect(address_, soon()).value());
-  EXPECT_TRUE(connect({kHostedPipeline, 0, control::Role::kUpstream}));
-}
-
-TEST_F(StageHostTest, ASilentPeerIsHungUpOn) {
-  host(std::chrono::milliseconds(50));
-  const auto silent = transport_->connect(address_, soon()).value();
-  const auto farewell = silent->receive(soon());
-  ASSERT_TRUE(farewell) << farewell.error().message;
-  EXPECT_EQ(farewell->message.kind, MessageKind::kError);
-  EXPECT_EQ(silent->receive(soon()).error().code, ErrorCode::kClosed);
-}
-
-TEST_F(StageHostTest, TooManySilentPeersAreHungUpOnAtOnce) {
-  std::vector<std::unique_ptr<transport::Link>> silent;
-  for (std::size_t i = 0; i <= LinkDoor::kMaxPending; ++i) {
-    silent.push_back(transport_->connect(address_, soon()).value());
-  }
-  EXPECT_EQ(silent.back()->receive(soon()).error().code, ErrorCode::kClosed);
-  EXPECT_EQ(silent.front()->receive(deadline_after(std::chrono::milliseconds(1))).error().code,
-            ErrorCode::kTimeout);
-}
-
-TEST_F(StageHostTest, EachLinkOnce) {
-  ASSERT_TRUE(host_->open(request()));
-  const auto upstream = connect({kHostedPipeline, 0, control::Role::kUpstream});
-  ASSERT_TRUE(upstream);
-  EXPECT_EQ(connect({kHostedPipeline, 0, control::Role::kUpstream}).error().code,
-            ErrorCode::kInvalidArgument);
-  const auto sink = connect({kHostedPipeline, 0, control::Role::kSink});
-  ASSERT_TRUE(sink);
-  EXPECT_EQ(connect({kHostedPipeline, 0, control::Role::kSink}).error().code,
-            ErrorCode::kInvalidArgument);
-  EXPECT_TRUE(host_->start(kHostedPipeline, 0, soon()));
-  EXPECT_EQ(host_->start(kHostedPipeline, 0, soon()).error().code, ErrorCode::kInvalidArgument);
-}
-
 TEST_F(StageHostTest, OnlyAnIdleStageThatRunsTakesAnotherShard) {
   const auto change = [&] { return host_->change_shard(kHostedPipeline, 0, shard_); };
   EXPECT_EQ(change().error().code, ErrorCode::kNotFound);
@@ -241,25 +106,6 @@ TEST_F(StageHostTest, OnlyAnIdleStageThatRunsTakesAnotherShard) {
   first.go_on();
   ASSERT_TRUE(sink->receive(soon()));
   EXPECT_TRUE(change());
-}
-
-TEST_F(StageHostTest, AStageWithANextOneTakesNoSink) {
-  ASSERT_TRUE(host_->open(request(kHostedPipeline, 1)));
-  auto first = request(kHostedPipeline, 0);
-  first.asked.downstream = address_;
-  ASSERT_TRUE(host_->open(first));
-  EXPECT_EQ(connect({kHostedPipeline, 0, control::Role::kSink}).error().code,
-            ErrorCode::kInvalidArgument);
-}
-
-TEST_F(StageHostTest, TheNextStagesRefusalIsPassedOn) {
-  host(std::chrono::milliseconds(50));
-  auto first = request(kHostedPipeline, 0);
-  first.asked.downstream = address_;
-  const auto refused = host_->open(first);
-  EXPECT_EQ(refused.error().code, ErrorCode::kNotFound);
-  EXPECT_THAT(refused.error().message, HasSubstr("connecting to the next stage"));
-  EXPECT_TRUE(host_->status().empty());
 }
 
 TEST_F(StageHostTest, StartingWaitsForBothLinksAndSaysWhichIsMissing) {
@@ -435,19 +281,6 @@ TEST_F(StageHostTest, AStageThatComputesWithoutEndIsClosedWithoutIt) {
   EXPECT_EQ(sink->receive(soon()).error().code, ErrorCode::kClosed);
   EXPECT_TRUE(host_->open(request())) << "the host goes on";
   first.go_on();
-}
-
-TEST_F(StageHostTest, ALinkForWhichThereIsNoThreadIsRefused) {
-  const std::shared_ptr<transport::Transport> tcp = transport::make_transport("tcp").value();
-  const auto host = test::host_on(tcp, "127.0.0.1:0").value();
-  const std::string address = host->addresses().at(0).address;
-  {
-    const NoMoreThreads none;
-    const auto refused = connect_as(*tcp, address, {kHostedPipeline, 0, control::Role::kUpstream});
-    EXPECT_FALSE(refused);
-  }
-  ASSERT_TRUE(host->open({{kHostedPipeline, 0, "", "tcp", "tcp", ""}, shard_}));
-  EXPECT_TRUE(connect_as(*tcp, address, {kHostedPipeline, 0, control::Role::kUpstream}));
 }
 
 TEST_F(StageHostTest, ADrainedHostTakesNothingMore) {

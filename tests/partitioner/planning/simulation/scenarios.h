@@ -1,6 +1,8 @@
 // Scenarios for tests: one pipeline of given times on devices of its own.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <string>
 #include <vector>
@@ -60,6 +62,13 @@ inline Scenario open_queue(const Duration& compute, double rate_per_s, std::int6
   scenario.pipelines[0].arrivals.rate_per_s = rate_per_s;
   scenario.requests = requests;
   return scenario;
+}
+
+/// Simulates a scenario. Returns what became of its first pipeline.
+inline PipelineOutcome only(const Scenario& scenario) {
+  const auto outcome = simulate(scenario);
+  EXPECT_TRUE(outcome) << (outcome ? "" : outcome.error().message);
+  return outcome ? outcome->pipelines.at(0) : PipelineOutcome{};
 }
 
 }  // namespace pareto::simulation

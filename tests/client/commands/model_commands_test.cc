@@ -1,0 +1,74 @@
+// Commands about a model alone: models, splits, verify.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "client/program.h"
+#include "tests/client/support/program.h"
+
+namespace pareto::client {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST_F(Program, ModelsListsThemForPeopleAndPrograms) {
+  const Done table = run({"models"});
+  EXPECT_THAT(table.out, AllOf(HasSubstr("mobilenetv2"), HasSubstr("3x224x224")));
+  const json list = json::parse(run({"models", "--json"}).out);
+  EXPECT_GE(list.size(), 10U);
+}
+
+TEST_F(Program, SplitsMeasuresBothSidesWhereAsked) {
+  const json timed = json::parse(run(small("splits", {"--time", "--json"})).out);
+  const json& first = timed["splits"].front();
+  const double whole = first["ms_before"].get<double>() + first["ms_after"].get<double>();
+  EXPECT_GT(whole, 0);
+  double last = 0;
+  for (const json& point : timed["splits"]) {
+    EXPECT_GT(point["ms_before"].get<double>(), last);
+    last = point["ms_before"];
+    EXPECT_NEAR(last + point["ms_after"].get<double>(), whole, 1e-9 * whole);
+  }
+  EXPECT_THAT(run(small("splits", {"--time"})).out, HasSubstr("ms before"));
+  EXPECT_THAT(run(small("splits")).out, Not(HasSubstr("ms before")));
+}
+
+TEST_F(Program, SplitsShowsEveryPointAndItsCosts) {
+  const json all = json::parse(run(small("splits", {"--json", "--all", "--batch", "2"})).out);
+  EXPECT_EQ(all["splits"].size(), all["positions"].get<std::size_t>());
+  EXPECT_EQ(all["operators"].get<std::size_t>(), all["splits"].size() + 1);
+  std::size_t legal = 0;
+  double last_flops = 0;
+  for (const json& point : all["splits"]) {
+    legal += point["legal"].get<bool>() ? 1 : 0;
+    EXPECT_EQ(point["legal"].get<bool>(), point["reason"].get<std::string>().empty()) << point;
+    EXPECT_GE(point["flops_before"].get<double>(), last_flops);
+    last_flops = point["flops_before"];
+    EXPECT_LE(
+        point["weight_bytes_before"].get<double>() + point["weight_bytes_after"].get<double>(),
+        1.01 * all["weight_bytes"].get<double>());
+    EXPECT_FALSE(point["boundary"].empty());
+  }
+  const Done table = run(small("splits"));
+  EXPECT_EQ(table.code, kExitDone) << table.err;
+  EXPECT_THAT(table.out, AllOf(HasSubstr("after:features.3 "), HasSubstr("float32[Bx"),
+                               HasSubstr(std::to_string(legal) + " of them allowed")));
+  const json one =
+      json::parse(run(small("splits", {"--splits", "after:features.3", "--json"})).out);
+  ASSERT_EQ(one["splits"].size(), 1U);
+  EXPECT_EQ(one["splits"][0]["name"], "after:features.3");
+}
+
+TEST_F(Program, VerifyComparesAndSaysHowMany) {
+  const Done done = run(small("verify", {"--splits", "modules", "--batch", "1,2"}));
+  EXPECT_EQ(done.code, kExitDone) << done.out << done.err;
+  EXPECT_THAT(done.out, AllOf(HasSubstr("batch 1"), HasSubstr("batch 2"), HasSubstr("bit for bit"),
+                              HasSubstr("engine auto")));
+}
+
+}  // namespace
+}  // namespace pareto::client

@@ -1,0 +1,199 @@
+// Arguments that are refused before anything starts, and the words for it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "client/commands/npy.h"
+#include "client/program.h"
+#include "tests/client/support/program.h"
+
+namespace pareto::client {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+TEST_F(Program, WrongWordsAreAnsweredWithTheNearest) {
+  refused({"sweeep"}, kExitUsage, HasSubstr("did you mean sweep"));
+  refused({"sweep", "--modle", "mobilenetv2"}, kExitUsage,
+          HasSubstr("sweep does not know --modle (did you mean --model"));
+  refused({"sweep", "--jsno=1", "--quick"}, kExitUsage, HasSubstr("--jsno (did you mean --json"));
+  refused({"sweep", "--model", "mobilenetv2", "--max-latency", "0ms"}, kExitUsage,
+          HasSubstr("--max-latency 0ms: more than 0 is needed"));
+  for (const char* command : {"sweep", "plan"}) {
+    refused({command, "--model", "mobilenetv2", "--max-latency", "50"}, kExitUsage,
+            HasSubstr("--max-latency: \"50\" has no unit: write it as in \"50ms\""));
+  }
+  refused({"sweep", "--model", "mobilenetv2", "--max-latency", "soon"}, kExitUsage,
+          HasSubstr("--max-latency"));
+  refused({"sweep", "mobilenetv2"}, kExitUsage,
+          AllOf(HasSubstr("mobilenetv2"), HasSubstr("(paretoctl sweep --help)")));
+  refused({"run", "--model", "m.pt", "--input", "a.npy", "b.npy"}, kExitUsage,
+          HasSubstr("b.npy (several values are one word, with commas: --input a.npy,b.npy)"));
+  refused({"run", "--model", "m.pt", "--json", "b.npy"}, kExitUsage,
+          Not(HasSubstr("several values")));
+  refused({"--verson"}, kExitUsage,
+          HasSubstr("paretoctl does not know --verson (did you mean "
+                    "--version?) (paretoctl --help)"));
+  refused({"splits"}, kExitUsage, HasSubstr("--model"));
+  refused({"splits", "--model", "mobilnetv2"}, kExitUsage, HasSubstr("mobilenetv2"));
+  refused(small("splits", {"--splits", "after:features.33"}), kExitUsage,
+          HasSubstr("after:features.3"));
+  refused(small("sweep", {"--transport", "tpc"}), kExitUsage, HasSubstr("there are tcp, grpc"));
+  refused(small("sweep", {"--engine", "plane"}), kExitUsage, HasSubstr("did you mean plain"));
+}
+
+TEST_F(Program, ASweepIsRefusedANameThatIsNone) {
+  refused(small("sweep", {"--name", "last"}), kExitUsage, HasSubstr("--name last"));
+  const results::RunRecord first = stored_run({.batches = {1}, .split_points = 1});
+  ASSERT_EQ(run({"runs", "tag", first.id, "kitchen"}).code, 0);
+  refused(small("sweep", {"--name", "kitchen"}), kExitUsage, HasSubstr(first.id));
+}
+
+TEST_F(Program, NumbersOutOfRange) {
+  for (const char* flag :
+       {"--batch", "--micro-batch", "--window", "--requests", "--rounds", "--stages"}) {
+    refused(small("sweep", {flag, "0"}), kExitUsage, HasSubstr(std::string(flag) + " 0"));
+  }
+  refused(small("sweep", {"--threads", "257"}), kExitUsage, HasSubstr("--threads 257"));
+  refused(small("sweep", {"--batch", "1,two"}), kExitUsage, HasSubstr("two"));
+  refused(small("run", {"--batch", "2", "--micro-batch", "3"}), kExitUsage,
+          HasSubstr("not above the batch of 2"));
+  refused(small("sweep", {"--precision", "fp7"}), kExitUsage, HasSubstr("fp7"));
+  refused(small("sweep", {"--metrics", "7074"}), kExitUsage, HasSubstr("metrics: \"7074\""));
+  refused(small("verify", {"--batch", "0"}), kExitUsage, HasSubstr("--batch 0"));
+  refused(small("splits", {"--batch", "-1"}), kExitUsage, HasSubstr("-1"));
+}
+
+TEST_F(Program, CertificatesThatMetricsCannotBeServedWith) {
+  refused(small("sweep", {"--metrics-certificate", "/c.pem"}), kExitUsage,
+          AllOf(HasSubstr("--metrics-certificate"), HasSubstr("--metrics")));
+  const auto serving = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"--metrics", "127.0.0.1:0"});
+    return small("sweep", more);
+  };
+  refused(serving({"--metrics-key", "/k.pem"}), kExitUsage, HasSubstr("/k.pem is named alone"));
+  refused(serving({"--metrics-certificate", path("c.pem"), "--metrics-key", path("k.pem")}),
+          kExitUsage, HasSubstr("metrics: certificate: " + path("c.pem")));
+}
+
+TEST_F(Program, NobodyIsAskedWhoCouldNotBeWrittenDown) {
+  std::ofstream(path("inventory.yaml")) << "mine";
+  refused({"discover", "--write", path("inventory.yaml"), "--timeout", "60s"}, kExitUsage,
+          AllOf(HasSubstr("--write"), HasSubstr("is there already")));
+  for (const char* timeout : {"0", "61s", "soon"}) {
+    refused({"discover", "--timeout", timeout}, kExitUsage, HasSubstr("--timeout"));
+  }
+}
+
+TEST_F(Program, FlagsThatAPlanSaysItself) {
+  for (const char* flag : {"--split", "--transport", "--codec", "--micro-batch", "--window",
+                           "--batch", "--engine", "--precision", "--max-error", "--threads"}) {
+    refused({"run", "--plan", path("plan.json"), flag, "2"}, kExitUsage,
+            AllOf(HasSubstr(std::string(flag) + " does not go with --plan: a plan file says that"),
+                  HasSubstr("leave --plan out")));
+  }
+  const auto key = [&](const char* flag, const char* words) {
+    refused({"run", "--plan", path("plan.json"), flag, "2"}, kExitUsage, HasSubstr(words));
+  };
+  key("--transport", "as \"transport\" or \"transports\"");
+  key("--micro-batch", "as \"micro_batch\"");
+  key("--codec", "as \"codecs\"");
+  refused({"run", "--plan", path("plan.json"), "--requests", "0"}, kExitUsage,
+          HasSubstr("--requests 0"));
+}
+
+TEST_F(Program, FlagsThatWouldBeForgotten) {
+  const auto excluded = [&](const std::vector<std::string>& arguments, const std::string& one,
+                            const std::string& other) {
+    refused(arguments, kExitUsage,
+            AllOf(HasSubstr(one), HasSubstr(" does not go with "), HasSubstr(other)));
+  };
+  excluded(small("sweep", {"--exhaustive", "--budget", "30s"}), "--exhaustive", "--budget");
+  for (const char* command : {"plan", "profile"}) {
+    excluded(small(command, {"--local", "3", "--devices", path("inventory.yaml")}), "--local",
+             "--devices");
+    excluded(small(command, {"--local", "3", "--testbed", "two-pi4"}), "--local", "--testbed");
+  }
+  refused(small("verify", {"--engine", "plain", "--precision", "bf16"}), kExitUsage,
+          AllOf(HasSubstr("--precision bf16"), HasSubstr("leave --engine out")));
+}
+
+TEST_F(Program, WrongValuesAreAnsweredInItsOwnWords) {
+  refused(small("sweep", {"--rounds", "many"}), kExitUsage,
+          StartsWith("paretoctl: --rounds many: a number is needed (paretoctl sweep --help)"));
+  refused(small("sweep", {"--rounds", "1.5"}), kExitUsage,
+          HasSubstr("--rounds 1.5: a whole number is needed"));
+  refused({"report", "--svg"}, kExitUsage, HasSubstr("--svg needs a value: --svg FILE "));
+  refused({"front", "--store"}, kExitUsage, HasSubstr("--store needs a value: --store FILE "));
+  refused(small("run", {"--split", "none", "--transport", "shm,tcp"}), kExitUsage,
+          AllOf(HasSubstr("--transport shm,tcp: run takes one"), HasSubstr("--transport shm+tcp")));
+}
+
+TEST_F(Program, FoldersThatAreNotThereAreNotMade) {
+  for (const char* command : {"sweep", "plan", "profile"}) {
+    refused(small(command, {"--store", path("absent/folder/r.db")}), kExitUsage,
+            AllOf(HasSubstr("--store"), HasSubstr(path("absent/folder"))));
+  }
+  EXPECT_FALSE(std::filesystem::exists(path("absent")));
+}
+
+TEST_F(Program, TestBedsThatAreNotUpAreNamedWithWhatToDo) {
+  const auto hint = HasSubstr("(paretoctl testbed up nosuch.yaml), or name its file");
+  refused(small("sweep", {"--testbed", "nosuch"}), kExitUsage, hint);
+  refused({"doctor", "--testbed", "nosuch"}, kExitUsage, hint);
+  refused({"testbed", "down", "nosuch"}, kExitUsage,
+          HasSubstr("test bed nosuch was not up: paretoctl testbed status lists"));
+}
+
+TEST_F(Program, OnlyProfileTakesSeveralSettings) {
+  const auto several = [&](const std::string& command, const std::string& flag,
+                           const std::string& list) {
+    refused(small(command, {flag, list}), kExitUsage,
+            AllOf(HasSubstr(flag), HasSubstr(list + ": one value is taken here")));
+  };
+  for (const char* command : {"plan", "run"}) several(command, "--batch", "1,8");
+  several("splits", "--batch", "1,8");
+  for (const char* command : {"plan", "run", "sweep", "verify"}) {
+    several(command, "--threads", "1,2");
+    several(command, "--precision", "fp32,bf16");
+  }
+  // It gets as far as to the daemons that are not there.
+  refused(small("profile", {"--batch", "1,8", "--threads", "0,2", "--precision", "fp32,bf16",
+                            "--codec", "none,int8", "--per-operator"}),
+          kExitEnvironment, HasSubstr("no-paretod"));
+  refused(small("profile", {"--batch", "1,0"}), kExitUsage, HasSubstr("--batch 0"));
+  refused(small("profile", {"--codec", "zip"}), kExitUsage, HasSubstr("--codec zip"));
+}
+
+TEST_F(Program, OnePlanIsSavedOfOneNetwork) {
+  refused(small("plan", {"--save", path("plan.json"), "--network", "none,absent.yaml"}), kExitUsage,
+          HasSubstr("--save takes one plan: name one --network, not 2"));
+  refused(small("plan", {"--scenario", path("fleet.yaml"), "--network", "none,absent.yaml"}),
+          kExitUsage, HasSubstr("--scenario takes one plan: name one --network, not 2"));
+}
+
+TEST_F(Program, InputsThatDoNotFit) {
+  refused({"splits", "--model", "squeezenet1_0", "--input-shape", "3xfourx4"}, kExitUsage,
+          HasSubstr("3xfourx4"));
+  refused({"splits", "--model", "squeezenet1_0", "--input-shape", "5x64x64"}, kExitUsage,
+          HasSubstr("5"));
+  refused({"splits", "--model", path("absent.pt"), "--input-shape", "3x8x8"}, kExitUsage,
+          HasSubstr("absent.pt"));
+  std::ofstream(path("text.pt")) << "hello";
+  refused({"splits", "--model", path("text.pt"), "--input-shape", "3x8x8"}, kExitUsage,
+          HasSubstr("text.pt"));
+  const auto tensor = Tensor::allocate(DType::kFloat64, {1, 3, 64, 64}).value();
+  ASSERT_TRUE(write_npy(path("double.npy"), tensor));
+  refused(small("run", {"--input", path("double.npy")}), kExitUsage,
+          AllOf(HasSubstr("double.npy"), HasSubstr("float64"), HasSubstr("float32")));
+  refused(small("run", {"--input", path("text.pt")}), kExitUsage, HasSubstr("no .npy file"));
+}
+
+}  // namespace
+}  // namespace pareto::client

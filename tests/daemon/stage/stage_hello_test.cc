@@ -1,0 +1,136 @@
+// Who may connect to a stage, and what happens to all others.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <pthread.h>
+
+#include <future>
+#include <system_error>
+#include <thread>
+
+#include "core/plan/protocol.h"
+#include "daemon/stage/stage_host.h"
+#include "tests/daemon/stage/stage_host_fixture.h"
+#include "tests/daemon/support/pipeline.h"
+
+namespace pareto::daemon {
+namespace {
+
+using test::connect_as;
+using test::soon;
+using testing::HasSubstr;
+using wire::MessageKind;
+
+/// An obstacle: while it lives this process can start no thread, because each would want a stack
+/// larger than its address space.
+class NoMoreThreads {
+ public:
+  NoMoreThreads() {
+    ::pthread_getattr_default_np(&before_);
+    pthread_attr_t huge;
+    ::pthread_attr_init(&huge);
+    ::pthread_attr_setstacksize(&huge, std::size_t{1} << 48);
+    EXPECT_EQ(::pthread_setattr_default_np(&huge), 0);
+    ::pthread_attr_destroy(&huge);
+    EXPECT_THROW(std::jthread([] {}), std::system_error);
+  }
+  ~NoMoreThreads() {
+    ::pthread_setattr_default_np(&before_);
+    ::pthread_attr_destroy(&before_);
+  }
+  NoMoreThreads(const NoMoreThreads&) = delete;
+  NoMoreThreads& operator=(const NoMoreThreads&) = delete;
+
+ private:
+  pthread_attr_t before_;
+};
+
+TEST_F(StageHostTest, AHelloMayComeBeforeTheStage) {
+  auto early = std::async(std::launch::async, [&] {
+    return connect({kHostedPipeline, 0, control::Role::kUpstream}).has_value();
+  });
+  ASSERT_TRUE(host_->open(request()));
+  EXPECT_TRUE(early.get());
+}
+
+TEST_F(StageHostTest, AHelloToAStageThatNeverOpensIsToldSo) {
+  host(std::chrono::milliseconds(50));
+  const auto refused = connect({kHostedPipeline, 3, control::Role::kUpstream});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(refused.error().message, HasSubstr("stage 3"));
+}
+
+TEST_F(StageHostTest, ASilentPeerDelaysNobody) {
+  ASSERT_TRUE(host_->open(request()));
+  std::vector<std::unique_ptr<transport::Link>> silent;
+  for (int i = 0; i < 8; ++i) silent.push_back(transport_->connect(address_, soon()).value());
+  EXPECT_TRUE(connect({kHostedPipeline, 0, control::Role::kUpstream}));
+}
+
+TEST_F(StageHostTest, ASilentPeerIsHungUpOn) {
+  host(std::chrono::milliseconds(50));
+  const auto silent = transport_->connect(address_, soon()).value();
+  const auto farewell = silent->receive(soon());
+  ASSERT_TRUE(farewell) << farewell.error().message;
+  EXPECT_EQ(farewell->message.kind, MessageKind::kError);
+  EXPECT_EQ(silent->receive(soon()).error().code, ErrorCode::kClosed);
+}
+
+TEST_F(StageHostTest, TooManySilentPeersAreHungUpOnAtOnce) {
+  std::vector<std::unique_ptr<transport::Link>> silent;
+  for (std::size_t i = 0; i <= LinkDoor::kMaxPending; ++i) {
+    silent.push_back(transport_->connect(address_, soon()).value());
+  }
+  EXPECT_EQ(silent.back()->receive(soon()).error().code, ErrorCode::kClosed);
+  EXPECT_EQ(silent.front()->receive(deadline_after(std::chrono::milliseconds(1))).error().code,
+            ErrorCode::kTimeout);
+}
+
+TEST_F(StageHostTest, EachLinkOnce) {
+  ASSERT_TRUE(host_->open(request()));
+  const auto upstream = connect({kHostedPipeline, 0, control::Role::kUpstream});
+  ASSERT_TRUE(upstream);
+  EXPECT_EQ(connect({kHostedPipeline, 0, control::Role::kUpstream}).error().code,
+            ErrorCode::kInvalidArgument);
+  const auto sink = connect({kHostedPipeline, 0, control::Role::kSink});
+  ASSERT_TRUE(sink);
+  EXPECT_EQ(connect({kHostedPipeline, 0, control::Role::kSink}).error().code,
+            ErrorCode::kInvalidArgument);
+  EXPECT_TRUE(host_->start(kHostedPipeline, 0, soon()));
+  EXPECT_EQ(host_->start(kHostedPipeline, 0, soon()).error().code, ErrorCode::kInvalidArgument);
+}
+
+TEST_F(StageHostTest, AStageWithANextOneTakesNoSink) {
+  ASSERT_TRUE(host_->open(request(kHostedPipeline, 1)));
+  auto first = request(kHostedPipeline, 0);
+  first.asked.downstream = address_;
+  ASSERT_TRUE(host_->open(first));
+  EXPECT_EQ(connect({kHostedPipeline, 0, control::Role::kSink}).error().code,
+            ErrorCode::kInvalidArgument);
+}
+
+TEST_F(StageHostTest, TheNextStagesRefusalIsPassedOn) {
+  host(std::chrono::milliseconds(50));
+  auto first = request(kHostedPipeline, 0);
+  first.asked.downstream = address_;
+  const auto refused = host_->open(first);
+  EXPECT_EQ(refused.error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(refused.error().message, HasSubstr("connecting to the next stage"));
+  EXPECT_TRUE(host_->status().empty());
+}
+
+TEST_F(StageHostTest, ALinkForWhichThereIsNoThreadIsRefused) {
+  const std::shared_ptr<transport::Transport> tcp = transport::make_transport("tcp").value();
+  const auto host = test::host_on(tcp, "127.0.0.1:0").value();
+  const std::string address = host->addresses().at(0).address;
+  {
+    const NoMoreThreads none;
+    const auto refused = connect_as(*tcp, address, {kHostedPipeline, 0, control::Role::kUpstream});
+    EXPECT_FALSE(refused);
+  }
+  ASSERT_TRUE(host->open({{kHostedPipeline, 0, "", "tcp", "tcp", ""}, shard_}));
+  EXPECT_TRUE(connect_as(*tcp, address, {kHostedPipeline, 0, control::Role::kUpstream}));
+}
+
+}  // namespace
+}  // namespace pareto::daemon

@@ -1,0 +1,27 @@
+#include "daemon/stage/work_watch.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <future>
+
+namespace pareto::daemon {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(WorkWatch, TellsOnceOfWorkThatDoesNotStop) {
+  WorkLimits limits;
+  limits.grace = std::chrono::milliseconds(5);
+  std::promise<std::string> told;
+  WorkWatch watch(limits, [&](const std::string& what) { told.set_value(what); });
+  const auto stop = std::make_shared<std::atomic<bool>>(false);
+  { const WorkWatch::Task quick(watch, "quick work", std::chrono::hours(1), nullptr); }
+  const WorkWatch::Task task(watch, "endless work", std::chrono::milliseconds(5), stop);
+  EXPECT_THAT(told.get_future().get(), HasSubstr("endless work takes longer than 0.005 s"));
+  EXPECT_TRUE(*stop);
+  EXPECT_TRUE(task.overdue());
+}
+
+}  // namespace
+}  // namespace pareto::daemon
