@@ -1,7 +1,6 @@
 #include "tests/coordinator/support/fake_daemon.h"
 
 #include <bit>
-#include <cstring>
 #include <utility>
 
 namespace pareto::test {
@@ -9,8 +8,6 @@ namespace {
 
 using wire::Message;
 using wire::MessageKind;
-
-constexpr std::chrono::seconds kHandshake{5};
 
 std::int64_t int_of(const Value& body, std::string_view key) {
   const Dict* dict = body.get_if<Dict>();
@@ -31,38 +28,7 @@ std::string role_of(const Value& body) {
   return "";
 }
 
-Value add_to_all(const Value& body, std::int64_t amount) {
-  std::vector<Value> items;
-  for (const Tensor* in : tensors_of(body)) {
-    Tensor out = Tensor::allocate(in->dtype(), in->shape()).value();
-    for (std::size_t i = 0; i < in->size_bytes(); i += sizeof(float)) {
-      float element = 0;
-      std::memcpy(&element, in->bytes().data() + i, sizeof element);
-      element += static_cast<float>(amount);
-      std::memcpy(out.mutable_bytes().data() + i, &element, sizeof element);
-    }
-    items.emplace_back(std::move(out));
-  }
-  return Tuple{std::move(items)};
-}
-
 }  // namespace
-
-struct FakeDaemon::Stage {
-  control::StageRequest request;
-  std::atomic<std::int64_t> operators{0};
-  std::atomic<std::uint64_t> requests{0};
-  std::atomic<std::uint64_t> swallowed{0};
-  std::unique_ptr<transport::Link> upstream;
-  std::unique_ptr<transport::Link> downstream;
-  std::jthread working;
-  std::jthread answering;
-
-  void close() {
-    if (upstream) upstream->close();
-    if (downstream) downstream->close();
-  }
-};
 
 FakeDaemon::FakeDaemon(std::string name, transport::Transport& transport)
     : config_{std::move(name), "test:1"}, transport_(transport) {
@@ -194,27 +160,16 @@ Expected<std::uint64_t> FakeDaemon::unload_shard(const std::string& handle) {
 
 Expected<cluster::OpenedStage> FakeDaemon::open_stage(const control::StageRequest& request) {
   PARETO_TRY(alive());
-  auto stage = std::make_shared<Stage>();
-  stage->request = request;
+  auto stage = std::make_shared<FakeStage>(request, config_.name, script_, [this] { die(); });
   {
     const std::lock_guard lock(mutex_);
     const auto shard = shards_.find(request.shard);
     if (shard == shards_.end()) return fail(ErrorCode::kNotFound, "no shard {}", request.shard);
-    stage->operators = shard->second.operators;
+    stage->set_operators(shard->second.operators);
     codecs_.push_back(request.codec);
     transports_.push_back(request.transport + ">" + request.downstream_transport);
   }
-  if (!request.downstream.empty()) {
-    const Deadline deadline = deadline_after(kHandshake);
-    PARETO_ASSIGN(stage->downstream, transport_.connect(request.downstream, deadline));
-    Message hello;
-    hello.kind = MessageKind::kHello;
-    hello.body = Dict{{{"pipeline", std::bit_cast<std::int64_t>(request.pipeline)},
-                       {"stage", std::int64_t{request.stage} + 1},
-                       {"role", "upstream"}}};
-    PARETO_TRY(stage->downstream->send(hello, deadline));
-    PARETO_TRY(stage->downstream->receive(deadline));
-  }
+  PARETO_TRY(stage->connect_next(transport_));
   const std::lock_guard lock(mutex_);
   stages_[{request.pipeline, request.stage}] = std::move(stage);
   return cluster::OpenedStage{listener_->address(),
@@ -226,8 +181,8 @@ Expected<Nanoseconds> FakeDaemon::start_stage(std::uint64_t pipeline, std::uint3
   PARETO_TRY(alive());
   std::unique_lock lock(mutex_);
   if (start_error_) return tl::unexpected(*start_error_);
-  Stage& stage = *stages_.at({pipeline, index});
-  if (!changed_.wait_for(lock, timeout, [&] { return stage.upstream && stage.downstream; })) {
+  const FakeStage& stage = *stages_.at({pipeline, index});
+  if (!changed_.wait_for(lock, timeout, [&] { return stage.is_connected(); })) {
     return fail(ErrorCode::kTimeout, "nobody connected");
   }
   return Nanoseconds(1000);
@@ -243,14 +198,14 @@ Expected<control::StageReport> FakeDaemon::change_shard(std::uint64_t pipeline, 
   if (shard == shards_.end() || stage == stages_.end()) {
     return fail(ErrorCode::kNotFound, "no such shard, or no such stage");
   }
-  stage->second->operators = shard->second.operators;
+  stage->second->set_operators(shard->second.operators);
   return control::StageReport{pipeline, index, "", control::StageState::kRunning};
 }
 
 Expected<control::StageReport> FakeDaemon::close_stage(std::uint64_t pipeline,
                                                        std::uint32_t index) {
   PARETO_TRY(alive());
-  std::shared_ptr<Stage> stage;
+  std::shared_ptr<FakeStage> stage;
   {
     const std::lock_guard lock(mutex_);
     const auto found = stages_.find({pipeline, index});
@@ -273,8 +228,8 @@ Expected<cluster::DeviceStatus> FakeDaemon::status(std::chrono::milliseconds) {
                              .stage = key.second,
                              .state = state,
                              .failure = stage_failure_,
-                             .requests = stage->requests,
-                             .in_flight = stage->swallowed});
+                             .requests = stage->requests(),
+                             .in_flight = stage->swallowed()});
   }
   return status;
 }
@@ -315,9 +270,9 @@ Expected<cluster::ShardTimes> FakeDaemon::profile(const std::string& handle, std
   if (held == shards_.end()) return fail(ErrorCode::kNotFound, "no shard {}", handle);
   const std::int64_t operators = held->second.operators;
   cluster::ShardTimes times;
-  const Nanoseconds of_operator = operator_time_.value_or(Nanoseconds(1'000'000));
+  const Nanoseconds of_operator = script_.operator_time.value_or(Nanoseconds(1'000'000));
   times.whole.assign(static_cast<std::size_t>(repeats),
-                     batch * operators * of_operator + shard_time_);
+                     batch * operators * of_operator + script_.shard_time);
   for (std::int64_t i = 0; operator_repeats > 0 && i < operators; ++i) {
     times.operators[held->second.begin + i] = batch * of_operator;
   }
@@ -420,69 +375,9 @@ void FakeDaemon::accept_links() {
     const auto found = stages_.find(key);
     if (found == stages_.end()) continue;
     if (!(*link)->send(ready, deadline_after(kHandshake))) continue;
-    Stage& stage = *found->second;
-    const bool is_sink = role_of(body) == "sink";
-    (is_sink ? stage.downstream : stage.upstream) = *std::move(link);
-    if (is_sink) {
-      stage.answering = std::jthread([&stage] { answer_pings(*stage.downstream); });
-    }
-    if (stage.upstream && stage.downstream) {
-      stage.working = std::jthread([this, &stage] { serve_requests(stage); });
-    }
+    found->second->take(*std::move(link), role_of(body) == "sink");
     changed_.notify_all();
   }
-}
-
-void FakeDaemon::answer_pings(transport::Link& link) {
-  transport::PingAnswers answers;
-  while (auto received = link.receive()) {
-    if (received->message.kind != MessageKind::kPing) continue;
-    if (!answers.answer(link, *std::move(received))) return;
-  }
-}
-
-void FakeDaemon::serve_requests(Stage& stage) {
-  while (auto received = stage.upstream->receive()) {
-    if (!handle(stage, *std::move(received))) break;
-  }
-  stage.close();
-}
-
-bool FakeDaemon::handle(Stage& stage, transport::Received received) {
-  Message& message = received.message;
-  if (message.kind == MessageKind::kPing) {
-    return transport::PingAnswers().answer(*stage.upstream, std::move(received)).has_value();
-  }
-  if (message.kind == MessageKind::kEnd) return false;
-  if (message.kind == MessageKind::kError) return stage.downstream->send(message).has_value();
-  ++stage.requests;
-  if (hanging_) {
-    ++stage.swallowed;
-    return true;
-  }
-  if (message.request == last_request_) {
-    die();
-    return false;
-  }
-  const TimePoint start = std::chrono::steady_clock::now();
-  if (message.request == failing_request_) {
-    message.kind = MessageKind::kError;
-    message.body = Tuple{
-        {"exhausted", fmt::format("stage {} on {}: no memory", stage.request.stage, config_.name)}};
-    return stage.downstream->send(message).has_value();
-  }
-  message.body = add_to_all(message.body, stage.operators);
-  wire::StageTimes times;
-  times.stage = stage.request.stage;
-  times.arrived = received.arrived.time_since_epoch();
-  times.receive = received.receive;
-  times.decode = received.decode;
-  times.compute = operator_time_ ? stage.operators.load() * *operator_time_ + shard_time_
-                                 : std::chrono::steady_clock::now() - start;
-  if (message.request % 2 == 1) times.compute += sway_;
-  if (misreporting_) times.compute = Nanoseconds(-1);
-  message.timeline.push_back(times);
-  return stage.downstream->send(message).has_value();
 }
 
 }  // namespace pareto::test

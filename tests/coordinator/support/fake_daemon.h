@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "coordinator/cluster/daemon_client.h"
-#include "core/transport/ping.h"
 #include "core/transport/transport.h"
+#include "tests/coordinator/support/fake_stage.h"
 
 namespace pareto::test {
 
@@ -45,13 +45,13 @@ class FakeDaemon final : public cluster::DaemonClient {
   /// Sets what each operator of the fake model takes when it is profiled, and each shard beyond its
   /// operators; its stages say so too.
   void set_operator_time(Nanoseconds time, Nanoseconds of_shard) {
-    operator_time_ = time;
-    shard_time_ = of_shard;
+    script_.operator_time = time;
+    script_.shard_time = of_shard;
   }
   /// Refuses to profile, as a device does if made-up requests do not fit a shard.
   void refuse_examples() { refusing_examples_ = true; }
   /// Lets every other request take more of each stage.
-  void set_sway(Nanoseconds more) { sway_ = more; }
+  void set_sway(Nanoseconds more) { script_.sway = more; }
   /// Sets the rate of each of its links, and of those over one transport.
   void set_rate(double bytes_per_second) { rate_ = bytes_per_second; }
   void set_rate_over(const std::string& transport, double bytes_per_second) {
@@ -70,23 +70,23 @@ class FakeDaemon final : public cluster::DaemonClient {
   void fail_start(std::optional<Error> error);
   void fail_changes(std::optional<Error> error);
   /// Lets its stages answer this request of every pipeline with an error.
-  void fail_request(std::uint64_t request) { failing_request_ = request; }
+  void fail_request(std::uint64_t request) { script_.failing_request = request; }
   /// Makes it die when it is sent this request.
-  void die_at_request(std::uint64_t request) { last_request_ = request; }
+  void die_at_request(std::uint64_t request) { script_.last_request = request; }
   /// Lets its stages say that they failed for this reason.
   void fail_stages(std::string failure) {
     const std::lock_guard lock(mutex_);
     stage_failure_ = std::move(failure);
   }
   /// Lets its stages swallow requests.
-  void hang() { hanging_ = true; }
+  void hang() { script_.hanging = true; }
 
   /// Sets what it says its clock shows. The times of its stages are on the real one all the same.
   void set_clock(cluster::ClockOffset clock) { clock_ = clock; }
   /// Sets what it answers when it is observed.
   void set_observation(cluster::Observation observation);
   /// Lets its stages say that they took less than no time.
-  void misreport() { misreporting_ = true; }
+  void misreport() { script_.misreporting = true; }
 
   /// Bounds its store, after all.
   void forget_tensors();
@@ -144,7 +144,6 @@ class FakeDaemon final : public cluster::DaemonClient {
   std::uint64_t weights_sent_bytes() const override { return sent_bytes_; }
 
  private:
-  struct Stage;
   using StageKey = std::pair<std::uint64_t, std::uint32_t>;
   struct Held {
     std::int64_t begin = 0;
@@ -154,16 +153,12 @@ class FakeDaemon final : public cluster::DaemonClient {
 
   Expected<> alive() const;
   void accept_links();
-  void serve_requests(Stage& stage);
-  static void answer_pings(transport::Link& link);
-  bool handle(Stage& stage, transport::Received received);
 
   cluster::DeviceConfig config_;
   cluster::DeviceInfo info_;
   transport::Transport& transport_;
   std::atomic<bool> dead_{false};
-  std::atomic<bool> hanging_{false};
-  std::atomic<bool> misreporting_{false};
+  StageScript script_;
   std::atomic<bool> refusing_examples_{false};
   cluster::ClockOffset clock_;
   std::vector<wire::CodecCost> shard_costs_;
@@ -171,14 +166,8 @@ class FakeDaemon final : public cluster::DaemonClient {
   double rate_over(const std::string& transport) const;
   double rate_ = 1e6;
   std::map<std::string, double> rates_;
-  /// Time of an operator. No value means that stages say what they really take.
-  std::optional<Nanoseconds> operator_time_;
-  Nanoseconds shard_time_{};
-  Nanoseconds sway_{};
   Nanoseconds round_trip_{};
   std::atomic<int> rates_measured_{0};
-  std::atomic<std::uint64_t> failing_request_{~std::uint64_t{0}};
-  std::atomic<std::uint64_t> last_request_{~std::uint64_t{0}};
   std::atomic<std::uint64_t> sent_bytes_{0};
   std::atomic<int> loads_{0};
   /// Returns the bytes of its shards. Called under the mutex.
@@ -200,7 +189,7 @@ class FakeDaemon final : public cluster::DaemonClient {
   std::optional<Error> start_error_;
   std::optional<Error> change_error_;
   std::string stage_failure_;  ///< empty: they run
-  std::map<StageKey, std::shared_ptr<Stage>> stages_;
+  std::map<StageKey, std::shared_ptr<FakeStage>> stages_;
   std::vector<std::jthread> probes_;  ///< links that are measured from here
   std::unique_ptr<transport::Listener> listener_;
   std::jthread accepting_;
