@@ -64,7 +64,7 @@ void reload(Daemon& daemon, const CommandLine& command_line) {
 void tell_alive(const Daemon& daemon, const ServiceManager& manager) {
   if (!manager.alive_every()) return;
   if (const auto answers = daemon.check_answers(kSelfCheckPatience); !answers) {
-    return spdlog::error("{}; unless it does soon, the service manager starts this daemon anew",
+    return spdlog::error("{}; unless it does soon, the service manager starts this daemon again",
                          answers.error().message);
   }
   manager.alive(daemon.status());
@@ -96,7 +96,7 @@ int serve(const CommandLine& command_line, const DaemonConfig& config) {
   DaemonParts parts = builtin_parts();
   parts.on_stuck = [&stuck](const std::string& what) {
     spdlog::error(
-        "{}: this daemon ends with exit code {}, for the service manager to start it anew", what,
+        "{}: this daemon ends with exit code {}, for the service manager to start it again", what,
         kFailed);
     stuck = true;
     ::kill(::getpid(), SIGTERM);

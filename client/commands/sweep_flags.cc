@@ -159,8 +159,8 @@ Expected<> SweepFlags::take(const KeptFlags& kept) {
     if (!kept.options.adaptive) {
       return fail(
           ErrorCode::kInvalidArgument,
-          "--budget {} beside --resume: the run measures every plan in every round, whatever "
-          "that takes",
+          "--budget {} with --resume: the run measures every plan in every round, however long "
+          "that takes: leave --budget out",
           *budget_);
     }
     PARETO_TRY(read_budget());

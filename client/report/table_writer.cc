@@ -63,14 +63,13 @@ std::string write_time(const results::RunRecord& run) {
                                  share(results::dead_share(spent) * spent.total_s));
   if (spent.requests > 0) text += "; " + counted(spent.requests, "request");
   text += "\n";
-  text += fmt::format("  measuring {}, sentinel {}, loading shards {},\n", share(spent.measuring_s),
-                      share(spent.sentinel_s), share(spent.loading_s));
-  text += "  ";
+  text += fmt::format("  measuring {}, reference plan {},\n  loading shards {},",
+                      share(spent.measuring_s), share(spent.sentinel_s), share(spent.loading_s));
   // Less would read as 0.0 %.
   if (spent.network_s >= 0.0005 * spent.total_s) {
-    text += fmt::format("networks {}, ", share(spent.network_s));
+    text += fmt::format(" networks {},", share(spent.network_s));
   }
-  text += fmt::format("opening {} {}", counted(spent.openings_ms.size(), "pipeline"),
+  text += fmt::format("\n  opening {} {}", counted(spent.openings_ms.size(), "pipeline"),
                       share(spent.opening_s));
   if (!spent.openings_ms.empty()) {
     text +=

@@ -37,7 +37,7 @@ Verdict results(const OwnFacts& own) {
 Verdict paretod(const OwnFacts& own) {
   if (own.paretod_problem.empty()) return ok(own.paretod + " starts and answers");
   return failed(own.paretod_problem,
-                "install or build paretod beside paretoctl, or name devices (--devices)");
+                "install or build paretod next to paretoctl, or name devices (--devices)");
 }
 
 Verdict listens(const ListenFacts& listen) {

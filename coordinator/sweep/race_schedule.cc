@@ -81,20 +81,21 @@ class RaceSchedule final : public SweepSchedule {
   std::string describe(const results::RunRecord& /*run*/,
                        const std::string& reference) const override {
     std::string rules = fmt::format(
-        "The sweep is adaptive: all plans were predicted; measured are those that may be on the "
-        "front, at least {} of each network and batch, {} of them twice, and up to {} that "
-        "predictions put far behind the front, in passes, each in a random order of its own, until "
-        "the probability of each is below {:.0f} % or above {:.0f} %, at most {} rounds a plan and "
-        "{} in all. Where plans that predictions set far apart stood in another order once they "
-        "were measured, or predictions are of a busy machine and were not proved, no plan is out "
-        "that was not measured; and never more of them than hold {:.0f} % of the front together. "
-        "No pass is measured again: what it did to all its plans "
-        "alike is taken out of their rounds. Of a plan that was measured or predicted the "
-        "probability is that by draws from what predictions, rounds and a Gaussian process of the "
-        "predictions' errors say together, in which no other plan is better by more than {:.0f} "
-        "%. The figures of a plan measured are what predictions and rounds together say of "
-        "it, the front is of these, and the medians of its rounds stand beside them. {} "
-        "Undecided: {} of {}.",
+        "The sweep is adaptive: all plans are predicted, and only those that may be on the front "
+        "are measured. Of each network and batch at least {} plans are measured, {} of them "
+        "twice, and up to {} that predictions put far behind the front. Each pass measures its "
+        "plans in a random order of its own. Passes go on until the probability of each plan is "
+        "below {:.0f} % or above {:.0f} %, for at most {} rounds a plan and {} in all. "
+        "Predictions may be misleading: plans that they set far apart stood in another order once "
+        "measured, or a busy machine was profiled and they were not proved. Then only measured "
+        "plans are ruled out. Plans that were ruled out unmeasured hold at most {:.0f} % of the "
+        "front together. No pass is measured again: what it did to all its plans alike is "
+        "removed from their rounds. The probability of a plan is the share of draws in which no "
+        "other plan is better by more than {:.0f} %. The draws follow what predictions, rounds "
+        "and a Gaussian process of the predictions' errors say together. The figures of a "
+        "measured plan are what predictions and rounds say together. The front is made of these "
+        "figures, and the medians of the plan's rounds stand next to them. {} Undecided: {} of "
+        "{}.",
         rules_.first_look, rules_.second_look, rules_.far_look, 100 * rules_.undecided,
         100 * (1 - rules_.undecided), rules_.most_rounds, time_words(budget_s_),
         100 * rules_.left_out, 100 * results::kFrontTolerance, statistics::kIntervalRules,

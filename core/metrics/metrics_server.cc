@@ -55,7 +55,7 @@ void say_warnings(const tls::ServerCertificate& certificate) {
 Expected<bool> refresh(tls::ServerCertificate& certificate) {
   PARETO_ASSIGN(const bool renewed, certificate.refresh());
   if (renewed) {
-    spdlog::info("metrics: the certificate was read anew, it expires {}",
+    spdlog::info("metrics: the certificate was read again, it expires {}",
                  tls::utc_text(certificate.expiry()));
     say_warnings(certificate);
   }
@@ -63,7 +63,7 @@ Expected<bool> refresh(tls::ServerCertificate& certificate) {
 }
 
 void say_kept(const std::string& problem) {
-  spdlog::error("metrics: the certificate was not read anew, the one before stays: {}", problem);
+  spdlog::error("metrics: the certificate was not read again, the one before stays: {}", problem);
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ Expected<> read_times(std::string_view text, std::map<std::string, Nanoseconds>&
     if (number == 1 ? line != OperatorPaces::kFirstLine : !is_time) {
       return fail(ErrorCode::kCorrupt,
                   "line {} is not of a file of operator times: remove the file, and it is made "
-                  "anew",
+                  "again",
                   number);
     }
     if (number > 1) times.try_emplace(std::string(end + 1, last), time);

@@ -61,7 +61,7 @@ TEST_F(ParetodTest, ServesMetricsOverTlsWithACertificateThatIsRenewed) {
   const TestAuthority next(folder_.path(), "next");
   next.issue("device");
   EXPECT_EQ(https_get(address, "/metrics", {next.certificate()}).status, 200);
-  EXPECT_TRUE(daemon.wait_for_output("the certificate was read anew")) << daemon.errors();
+  EXPECT_TRUE(daemon.wait_for_output("the certificate was read again")) << daemon.errors();
   daemon.signal(SIGTERM);
   EXPECT_EQ(daemon.wait(), 0) << daemon.errors();
 }

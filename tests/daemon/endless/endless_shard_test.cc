@@ -94,7 +94,7 @@ def run(self, x):
   });
   EXPECT_EQ(daemon.wait(), 1) << daemon.errors();
   EXPECT_THAT(daemon.errors(), HasSubstr("loading shard fake [0, 2) takes longer than 1 s"));
-  EXPECT_THAT(daemon.errors(), HasSubstr("for the service manager to start it anew"));
+  EXPECT_THAT(daemon.errors(), HasSubstr("for the service manager to start it again"));
   EXPECT_FALSE(endless.get().ok());
 }
 
