@@ -34,10 +34,9 @@ function(pareto_library name)
   if(ARG_COLD)
     target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   endif()
+  pareto_unite(${name})
   if(ARG_TORCH)
     pareto_use_torch(${name})
-  else()
-    pareto_unite(${name})
   endif()
 endfunction()
 
@@ -107,12 +106,12 @@ function(pareto_test name folder)
   target_link_libraries(${name} PRIVATE pareto_options ${ARG_LINK} fmt::fmt GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE PARETO_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
                              PARETO_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+  pareto_unite(${name})
   if(ARG_TORCH)
     pareto_use_torch(${name})
     # g++ 12 sees a text of nearly all memory where two short ones are joined.
     target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow -Wno-restrict -Wno-array-bounds>)
   else()
-    pareto_unite(${name})
     # What tests themselves do takes no time: that they are built soon matters more. Those that see
     # protobuf have -pthread anyway. At -Og g++ sees uninitialised values where it cannot see far.
     set(options -Og -pthread $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)

@@ -18,16 +18,16 @@ namespace pareto::runtime {
 namespace {
 
 using torch::jit::Node;
-using torch::jit::Value;
-using Environment = std::unordered_map<const Value*, c10::IValue>;
+namespace jit = torch::jit;
+using Environment = std::unordered_map<const jit::Value*, c10::IValue>;
 
-bool is_constant(const Value* value) { return value->node()->kind() == c10::prim::Constant; }
+bool is_constant(const jit::Value* value) { return value->node()->kind() == c10::prim::Constant; }
 
 /// One node as a graph of its own: interpreting it costs little more than the operator.
 struct Step {
   const Node* node = nullptr;
   /// The node's inputs that are no constants, and what its blocks read from outside.
-  std::vector<const Value*> arguments;
+  std::vector<const jit::Value*> arguments;
   std::unique_ptr<torch::jit::Code> code;
   std::string blocks;  ///< work of the blocks inside it
   std::string what;    ///< description as in OperatorTime
@@ -38,13 +38,13 @@ Step make_step(Node* node) {
   Step step;
   step.node = node;
   auto graph = std::make_shared<torch::jit::Graph>();
-  std::unordered_map<Value*, Value*> mapped;
-  const auto map = [&](Value* value) {
+  std::unordered_map<jit::Value*, jit::Value*> mapped;
+  const auto map = [&](jit::Value* value) {
     const auto known = mapped.find(value);
     if (known != mapped.end()) return known->second;
-    Value* inside = nullptr;
+    jit::Value* inside = nullptr;
     if (is_constant(value)) {
-      Node* copy = graph->createClone(value->node(), [](Value* v) { return v; });
+      Node* copy = graph->createClone(value->node(), [](jit::Value* v) { return v; });
       graph->block()->prependNode(copy);
       inside = copy->output();
     } else {
@@ -57,7 +57,7 @@ Step make_step(Node* node) {
   };
   Node* copy = graph->createClone(node, map);
   graph->block()->appendNode(copy);
-  for (Value* output : copy->outputs()) graph->registerOutput(output);
+  for (jit::Value* output : copy->outputs()) graph->registerOutput(output);
   if (!node->blocks().empty()) {
     step.blocks = torch::jit::Canonicalize(graph, /*keep_unique_names=*/false)->toString(false);
   }
@@ -130,7 +130,7 @@ std::string describe(const Step& step, const Environment& environment) {
   Description description;
   description.add(step.node->kind().toQualString());
   description.add("(");
-  const auto add = [&](const Value* value) {
+  const auto add = [&](const jit::Value* value) {
     const auto known = environment.find(value);
     const auto constant = torch::jit::toIValue(value);
     if (known != environment.end()) {
@@ -140,11 +140,11 @@ std::string describe(const Step& step, const Environment& environment) {
     }
     description.add(", ");
   };
-  for (const Value* input : step.node->inputs()) add(input);
+  for (const jit::Value* input : step.node->inputs()) add(input);
   description.add(")");
   if (!step.node->blocks().empty()) {
     // What they read, and what they do.
-    for (const Value* argument : step.arguments) add(argument);
+    for (const jit::Value* argument : step.arguments) add(argument);
     description.add(step.blocks);
   }
   if (at::get_num_threads() > 1) {
@@ -167,7 +167,7 @@ void wait_until_made(const torch::jit::Stack& values) {
 void run_step(Step& step, Environment& environment, bool timed) {
   if (!timed) step.what = describe(step, environment);
   torch::jit::Stack stack;
-  for (const Value* argument : step.arguments) stack.push_back(environment.at(argument));
+  for (const jit::Value* argument : step.arguments) stack.push_back(environment.at(argument));
   const auto start = std::chrono::steady_clock::now();
   torch::jit::InterpreterState(*step.code).run(stack);
   wait_until_made(stack);
@@ -207,7 +207,7 @@ std::vector<std::size_t> operators_until_each(const Node* result,
   std::unordered_map<const Node*, std::size_t> counts;
   for (const Step* one : operators) counts.emplace(one->node, counts.size() + 1);
   std::vector<std::size_t> until;
-  for (const Value* value : result->inputs()) {
+  for (const jit::Value* value : result->inputs()) {
     until.push_back(0);
     std::vector<const Node*> open{value->node()};
     std::unordered_set<const Node*> seen;
@@ -220,7 +220,7 @@ std::vector<std::size_t> operators_until_each(const Node* result,
         continue;
       }
       // What lays out values that go out is no operator of the model.
-      for (const Value* input : node->inputs()) open.push_back(input->node());
+      for (const jit::Value* input : node->inputs()) open.push_back(input->node());
     }
   }
   return until;

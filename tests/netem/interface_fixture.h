@@ -95,7 +95,7 @@ class InterfaceEmulationTest : public ::testing::Test {
     EXPECT_FALSE(now.has_ingress);
     EXPECT_EQ(::if_nametoindex(ifb().c_str()), 0U);
     EXPECT_EQ(most_segments(kInterface).value(), kManySegments);
-    EXPECT_THAT(list(), testing:: ::testing::IsEmpty());
+    EXPECT_THAT(list(), testing::IsEmpty());
   }
 
   /// A process that applies it and is killed at once. False: it could not.

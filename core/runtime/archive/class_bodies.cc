@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <string>
+
+#include "core/runtime/archive/code_words.h"
 
 namespace pareto::runtime {
 namespace {
@@ -12,8 +13,6 @@ namespace {
 constexpr std::array<std::string_view, 5> kLists = {"__parameters__", "__buffers__",
                                                     "__annotations__", "__forward_hooks__",
                                                     "__forward_pre_hooks__"};
-
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 /// A statement without its strings and comments; brackets may lead it over several lines.
 struct Statement {

@@ -1,13 +1,12 @@
 #include "core/runtime/archive/code_nesting.h"
 
 #include <algorithm>
-#include <cctype>
 #include <vector>
+
+#include "core/runtime/archive/code_words.h"
 
 namespace pareto::runtime {
 namespace {
-
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 /// One pass over the code, token by token.
 class NestingScan {

@@ -16,10 +16,10 @@ namespace pareto::runtime {
 namespace {
 
 using torch::jit::Node;
-using torch::jit::Value;
+namespace jit = torch::jit;
 
 template <typename T>
-bool constant(const Value* value, T& target) {
+bool constant(const jit::Value* value, T& target) {
   const auto known = torch::jit::toIValue(value);
   if (!known) return false;
   target = known->to<T>();
@@ -105,7 +105,7 @@ std::optional<Activation> as_activation(const Node* node) {
 }
 
 /// Returns the node that alone reads this value, in the same block; or null.
-Node* only_user(const Value* value) {
+Node* only_user(const jit::Value* value) {
   if (value->uses().size() != 1) return nullptr;
   Node* user = value->uses()[0].user;
   return user->owningBlock() == value->node()->owningBlock() ? user : nullptr;
@@ -120,7 +120,7 @@ struct Fusion {
 };
 
 /// Returns what a sum adds to the convolution's result.
-Value* addend_of(Node* sum, const Node* convolution) {
+jit::Value* addend_of(Node* sum, const Node* convolution) {
   return sum->inputs()[sum->input(0) == convolution->output() ? 1 : 0];
 }
 
@@ -176,7 +176,7 @@ class Fuser {
     if (!scalar.isScalar()) return false;
     factor = scalar.toScalar().toDouble();
     const bool first = node->input(0) == convolution->output();
-    const Value* other = addend_of(node, convolution);
+    const jit::Value* other = addend_of(node, convolution);
     if (factor != 1 || other == convolution->output()) return false;
     if (other->type()->kind() != c10::TypeKind::TensorType) return false;
     const bool in_place = node->kind() == c10::aten::add_;
@@ -228,7 +228,7 @@ void collect_poolings(torch::jit::Block* block, std::vector<std::pair<Node*, Poo
 /// A node's own output becomes that of `symbol` run on `inputs` and a capsule that is an input of
 /// the graph.
 void substitute(torch::jit::Graph& graph, Node* last, c10::Symbol symbol,
-                std::vector<Value*> inputs) {
+                std::vector<jit::Value*> inputs) {
   const torch::jit::WithInsertPoint here(last);
   inputs.push_back(graph.addInput());
   inputs.back()->setType(c10::CapsuleType::get());
@@ -243,7 +243,7 @@ c10::IValue replace(torch::jit::Graph& graph, Fusion fusion) {
   Node* last = fusion.nodes.back();
   const torch::jit::WithInsertPoint here(last);
   Node* convolution = fusion.nodes[0];
-  Value* addend =
+  jit::Value* addend =
       fusion.adds ? addend_of(fusion.nodes[1], convolution) : graph.insertConstant(c10::IValue());
   substitute(graph, last, packed_convolution_symbol(), {convolution->input(0), addend});
   for (auto node = fusion.nodes.rbegin(); node != fusion.nodes.rend(); ++node) (*node)->destroy();

@@ -12,14 +12,16 @@ namespace {
 using torch::jit::Block;
 using torch::jit::Graph;
 using torch::jit::Node;
-using torch::jit::Value;
+namespace jit = torch::jit;
 
-bool is_tensor(const Value* value) { return value->type()->kind() == c10::TypeKind::TensorType; }
+bool is_tensor(const jit::Value* value) {
+  return value->type()->kind() == c10::TypeKind::TensorType;
+}
 
 /// Returns the tensors in the same order for every copy of a graph.
-std::vector<Value*> given_tensors(Graph& graph) {
-  std::vector<Value*> tensors;
-  for (Value* input : graph.inputs()) {
+std::vector<jit::Value*> given_tensors(Graph& graph) {
+  std::vector<jit::Value*> tensors;
+  for (jit::Value* input : graph.inputs()) {
     if (is_tensor(input)) tensors.push_back(input);
   }
   for_each_node(graph.block(), [&](Node* node) {
@@ -32,7 +34,7 @@ std::vector<Value*> given_tensors(Graph& graph) {
 
 /// Returns the statistics of a norm that trains: running mean and variance, which its schema does
 /// not mark as written.
-std::vector<const Value*> statistics_of(const Node* node) {
+std::vector<const jit::Value*> statistics_of(const Node* node) {
   const bool batch_norm = node->kind() == c10::aten::batch_norm;
   const bool instance_norm = node->kind() == c10::aten::instance_norm;
   if (!batch_norm && !instance_norm) return {};
@@ -61,7 +63,7 @@ bool writes_anything(Block* block) {
   });
 }
 
-Value* cloned(Value* tensor) {
+jit::Value* cloned(jit::Value* tensor) {
   Graph& graph = *tensor->owningGraph();
   const bool is_input = tensor->node() == graph.param_node();
   const torch::jit::WithInsertPoint here(is_input ? *graph.nodes().begin()
@@ -72,43 +74,43 @@ Value* cloned(Value* tensor) {
   return clone->output();
 }
 
-std::vector<Value*> written_tensors(Graph& graph) {
-  std::unordered_set<const Value*> written;
+std::vector<jit::Value*> written_tensors(Graph& graph) {
+  std::unordered_set<const jit::Value*> written;
   for_each_node(graph.block(), [&](Node* node) {
-    for (const Value* statistic : statistics_of(node)) written.insert(statistic);
+    for (const jit::Value* statistic : statistics_of(node)) written.insert(statistic);
   });
-  std::vector<Value*> tensors = given_tensors(graph);
+  std::vector<jit::Value*> tensors = given_tensors(graph);
   if (writes_anything(graph.block())) {
     const auto copy = graph.copy();
-    std::vector<Value*> copies = given_tensors(*copy);
-    for (Value*& tensor : copies) tensor = cloned(tensor);
+    std::vector<jit::Value*> copies = given_tensors(*copy);
+    for (jit::Value*& tensor : copies) tensor = cloned(tensor);
     const torch::jit::AliasDb aliases(copy);
     for (std::size_t i = 0; i < tensors.size(); ++i) {
       if (aliases.hasWriters(copies[i])) written.insert(tensors[i]);
     }
   }
-  std::erase_if(tensors, [&](const Value* tensor) { return !written.contains(tensor); });
+  std::erase_if(tensors, [&](const jit::Value* tensor) { return !written.contains(tensor); });
   return tensors;
 }
 
 std::size_t copy_written_weights(Graph& graph) {
-  Value* self = graph.inputs().at(0);
-  const auto is_weight = [self](const Value* tensor) {
+  jit::Value* self = graph.inputs().at(0);
+  const auto is_weight = [self](const jit::Value* tensor) {
     return tensor->node()->kind() == c10::prim::GetAttr && tensor->node()->input() == self;
   };
-  std::map<std::string, Value*> copies;
-  for (const Value* tensor : written_tensors(graph)) {
+  std::map<std::string, jit::Value*> copies;
+  for (const jit::Value* tensor : written_tensors(graph)) {
     if (is_weight(tensor)) copies[tensor->node()->s(c10::attr::name)] = nullptr;
   }
-  const std::vector<Value*> tensors = given_tensors(graph);
+  const std::vector<jit::Value*> tensors = given_tensors(graph);
   const torch::jit::WithInsertPoint start(*graph.nodes().begin());
   for (auto& [name, copy] : copies) {
     // Not a clone: passes that do not know what a norm writes would take it for a constant.
-    Value* saved = graph.insertGetAttr(self, name);
+    jit::Value* saved = graph.insertGetAttr(self, name);
     copy = graph.insert(c10::aten::empty_like, {saved});
     graph.insert(c10::aten::copy_, {copy, saved});
   }
-  for (Value* tensor : tensors) {
+  for (jit::Value* tensor : tensors) {
     if (!is_weight(tensor)) continue;
     const auto found = copies.find(tensor->node()->s(c10::attr::name));
     if (found != copies.end()) tensor->replaceAllUsesWith(found->second);

@@ -13,7 +13,7 @@ namespace pareto::model {
 namespace {
 
 using torch::jit::Node;
-using torch::jit::Value;
+namespace jit = torch::jit;
 
 /// The module of one shard: weights as attributes under their flat dotted names, and the method
 /// "run".
@@ -39,7 +39,7 @@ class ShardModule {
                                   const std::vector<std::int64_t>& inputs,
                                   const std::vector<std::int64_t>& outputs) {
     for (const std::int64_t index : inputs) {
-      Value* fresh = cut_.add_input(values_[static_cast<std::size_t>(index)]);
+      jit::Value* fresh = cut_.add_input(values_[static_cast<std::size_t>(index)]);
       fresh_inputs_.emplace_back(index, fresh);
     }
     if (!operators.before.empty()) restore_layouts();
@@ -48,10 +48,10 @@ class ShardModule {
       for (const std::int64_t weight : graph_.operators[at].weights) add_weight(weight);
       cut_.add_node(operators_[at]);
     }
-    std::vector<Value*> results;
+    std::vector<jit::Value*> results;
     for (const std::int64_t index : outputs) {
       const auto at = static_cast<std::size_t>(index);
-      Value* result = cut_.get(values_[at]);
+      jit::Value* result = cut_.get(values_[at]);
       const auto& order = graph_.values[at].layout.order;
       if (!order.empty() && operators.end() < static_cast<std::int64_t>(operators_.size())) {
         result = cut_.graph()->insert(c10::aten::permute, {result, order});
@@ -84,7 +84,7 @@ class ShardModule {
       packed_bytes_ += graph_.weights[at].size_bytes;
       return;
     }
-    Value* old = flat_.graph->inputs()[flat_.model_inputs + at];
+    jit::Value* old = flat_.graph->inputs()[flat_.model_inputs + at];
     const FlatWeight& weight = flat_.weights[at];
     module_.register_attribute(weight.name, c10::TensorType::get(),
                                at::empty({0}, weight.tensor.scalar_type()), weight.is_parameter,
@@ -106,10 +106,10 @@ class ShardModule {
   const Graph& graph_;
   torch::jit::Module module_;
   GraphCut cut_;
-  Value* self_ = nullptr;
+  jit::Value* self_ = nullptr;
   std::vector<Node*> operators_;
-  std::vector<Value*> values_;                                 // by Graph::values
-  std::vector<std::pair<std::int64_t, Value*>> fresh_inputs_;  // by index into Graph::values
+  std::vector<jit::Value*> values_;                                 // by Graph::values
+  std::vector<std::pair<std::int64_t, jit::Value*>> fresh_inputs_;  // by index into Graph::values
   std::int64_t prologue_ = 0;
   std::unordered_set<std::int64_t> added_;
   std::vector<std::int64_t> weights_;

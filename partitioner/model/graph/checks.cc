@@ -12,16 +12,16 @@ namespace {
 
 using torch::jit::Block;
 using torch::jit::Node;
-using torch::jit::Value;
+namespace jit = torch::jit;
 
 /// Decides whether a condition can be another one for other data of the same shapes.
 class DataDependence {
  public:
-  bool of(const Value* value) { return of(value, false); }
+  bool of(const jit::Value* value) { return of(value, false); }
 
  private:
   /// `only_sizes`: the value is asked for its shape or type, not for its elements.
-  bool of(const Value* value, bool only_sizes) {
+  bool of(const jit::Value* value, bool only_sizes) {
     if (!seen_[only_sizes ? 1 : 0].insert(value).second) return false;
     const Node* node = value->node();
     if (node->kind() == c10::prim::Constant) return false;
@@ -38,12 +38,12 @@ class DataDependence {
       });
     }
     return std::ranges::any_of(node->inputs(),
-                               [&](const Value* input) { return of(input, only_sizes); });
+                               [&](const jit::Value* input) { return of(input, only_sizes); });
   }
 
   static const Block* top(const Node* node) { return node->owningGraph()->block(); }
 
-  std::unordered_set<const Value*> seen_[2];
+  std::unordered_set<const jit::Value*> seen_[2];
 };
 
 bool certainly_raises(Block* block) {
@@ -62,7 +62,7 @@ void keep_check(Node* branch, std::size_t raising) {
   for (std::size_t i = 0; i < 2; ++i) {
     Block* block = check->addBlock();
     if (i != raising) continue;
-    block->cloneFrom(branch->blocks()[raising], [](Value* value) { return value; });
+    block->cloneFrom(branch->blocks()[raising], [](jit::Value* value) { return value; });
     while (!block->outputs().empty()) block->eraseOutput(block->outputs().size() - 1);
   }
 }

@@ -12,13 +12,13 @@ namespace {
 
 using torch::jit::Block;
 using torch::jit::Node;
-using torch::jit::Value;
+namespace jit = torch::jit;
 
 /// The entries that a dict holds at one place of a graph, in the order of Python's dicts.
 class Entries {
  public:
   /// Returns false if the key is no constant.
-  bool set(Value* key, Value* value) {
+  bool set(jit::Value* key, jit::Value* value) {
     const auto known = torch::jit::toIValue(key);
     if (!known) return false;
     if (Entry* entry = find(*known)) {
@@ -28,18 +28,18 @@ class Entries {
     }
     return true;
   }
-  std::vector<Value*> keys() const {
-    std::vector<Value*> all;
+  std::vector<jit::Value*> keys() const {
+    std::vector<jit::Value*> all;
     for (const Entry& entry : entries_) all.push_back(entry.key);
     return all;
   }
-  std::vector<Value*> values() const {
-    std::vector<Value*> all;
+  std::vector<jit::Value*> values() const {
+    std::vector<jit::Value*> all;
     for (const Entry& entry : entries_) all.push_back(entry.value);
     return all;
   }
   /// Returns null if the dict has no such key.
-  Value* at(const c10::IValue& key) {
+  jit::Value* at(const c10::IValue& key) {
     Entry* entry = find(key);
     return entry == nullptr ? nullptr : entry->value;
   }
@@ -47,8 +47,8 @@ class Entries {
  private:
   struct Entry {
     c10::IValue known;
-    Value* key;
-    Value* value;
+    jit::Value* key;
+    jit::Value* value;
   };
   Entry* find(const c10::IValue& key) {
     const auto at = std::ranges::find_if(entries_, [&](const Entry& e) { return e.known == key; });
@@ -82,17 +82,17 @@ class DictReader {
  private:
   /// Returns false if the dict may be another one afterwards.
   bool visit(Node* user) {
-    const Value* dict = maker_->output();
+    const jit::Value* dict = maker_->output();
     if (user->inputs().empty() || user->input(0) != dict) return false;
     if (std::ranges::count(user->inputs(), dict) > 1) return false;
     if (user->kind() == c10::aten::_set_item) return entries_.set(user->input(1), user->input(2));
     torch::jit::Graph& graph = *user->owningGraph();
     const torch::jit::WithInsertPoint here(user);
-    const auto list = [&](const c10::TypePtr& element, const std::vector<Value*>& items) {
+    const auto list = [&](const c10::TypePtr& element, const std::vector<jit::Value*>& items) {
       return graph.insertNode(graph.createList(element, items))->output();
     };
     const std::string kind = user->kind().toQualString();
-    Value* result = nullptr;
+    jit::Value* result = nullptr;
     if (kind == "aten::len") {
       result = graph.insertConstant(static_cast<std::int64_t>(entries_.keys().size()));
     } else if (kind == "aten::keys") {
@@ -120,10 +120,10 @@ class DictReader {
     return true;
   }
 
-  std::vector<Value*> pairs(torch::jit::Graph& graph) const {
-    std::vector<Value*> all;
-    const std::vector<Value*> keys = entries_.keys();
-    const std::vector<Value*> values = entries_.values();
+  std::vector<jit::Value*> pairs(torch::jit::Graph& graph) const {
+    std::vector<jit::Value*> all;
+    const std::vector<jit::Value*> keys = entries_.keys();
+    const std::vector<jit::Value*> values = entries_.values();
     for (std::size_t i = 0; i < keys.size(); ++i) {
       all.push_back(graph.insertNode(graph.createTuple({keys[i], values[i]}))->output());
     }
@@ -139,13 +139,13 @@ class DictReader {
 void make_literal(Node* node) {
   const auto type = node->output()->type()->cast<c10::DictType>();
   if (!type || node->inputs().size() > 1) return;
-  std::vector<Value*> keys;
-  std::vector<Value*> values;
+  std::vector<jit::Value*> keys;
+  std::vector<jit::Value*> values;
   if (!node->inputs().empty()) {
-    const Value* pairs = node->input(0);
+    const jit::Value* pairs = node->input(0);
     // Nobody else may have the list, and change it.
     if (pairs->node()->kind() != c10::prim::ListConstruct || pairs->uses().size() != 1) return;
-    for (const Value* pair : pairs->node()->inputs()) {
+    for (const jit::Value* pair : pairs->node()->inputs()) {
       if (pair->node()->kind() != c10::prim::TupleConstruct || pair->node()->inputs().size() != 2) {
         return;
       }

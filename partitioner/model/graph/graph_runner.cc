@@ -8,7 +8,7 @@ namespace pareto::model {
 
 using torch::jit::Block;
 using torch::jit::Node;
-using torch::jit::Value;
+namespace jit = torch::jit;
 
 /// The way one node runs: by its Operation, or, if the interpreter itself knows it (lists, tuples,
 /// …), by a graph of its own.
@@ -16,17 +16,17 @@ struct GraphRunner::Step {
   std::optional<torch::jit::Operation> operation;
   bool is_vararg = false;
   std::optional<torch::jit::Code> code;
-  std::vector<Value*> inputs;
+  std::vector<jit::Value*> inputs;
 };
 
 GraphRunner::GraphRunner(std::shared_ptr<torch::jit::Graph> graph)
     : graph_(std::move(graph)), operators_(operators_of(*graph_)), dead_after_(operators_.size()) {
-  std::unordered_map<Value*, std::size_t> last_use;
+  std::unordered_map<jit::Value*, std::size_t> last_use;
   for (std::size_t i = 0; i < operators_.size(); ++i) {
-    for (Value* output : operators_[i]->outputs()) last_use[output] = i;
-    for (Value* input : outer_inputs(operators_[i])) last_use[input] = i;
+    for (jit::Value* output : operators_[i]->outputs()) last_use[output] = i;
+    for (jit::Value* input : outer_inputs(operators_[i])) last_use[input] = i;
   }
-  for (Value* output : graph_->outputs()) last_use.erase(output);
+  for (jit::Value* output : graph_->outputs()) last_use.erase(output);
   for (const auto& [value, position] : last_use) dead_after_[position].push_back(value);
 }
 
@@ -42,15 +42,15 @@ std::vector<c10::IValue> GraphRunner::run(std::vector<c10::IValue> inputs,
   }
   for (position_ = 0; position_ < operators_.size(); ++position_) {
     run_node(operators_[position_]);
-    for (Value* value : dead_after_[position_]) values_.erase(value);
+    for (jit::Value* value : dead_after_[position_]) values_.erase(value);
   }
   std::vector<c10::IValue> outputs;
-  for (Value* output : graph_->outputs()) outputs.push_back(get(output));
+  for (jit::Value* output : graph_->outputs()) outputs.push_back(get(output));
   values_.clear();
   return outputs;
 }
 
-const c10::IValue& GraphRunner::get(Value* value) {
+const c10::IValue& GraphRunner::get(jit::Value* value) {
   if (!is_constant(value)) return values_.at(value);
   const auto [entry, is_new] = constants_.try_emplace(value);
   if (is_new) {
@@ -94,7 +94,7 @@ void GraphRunner::run_node(Node* node) {
     }
   } else {
     std::vector<c10::IValue> inputs;
-    for (Value* input : node->inputs()) inputs.push_back(get(input));
+    for (jit::Value* input : node->inputs()) inputs.push_back(get(input));
     const auto outputs = run_step(node, inputs);
     if (*observer_) (*observer_)(position_, node, inputs, outputs);
     for (std::size_t i = 0; i < outputs.size(); ++i) values_[node->outputs()[i]] = outputs[i];
@@ -102,7 +102,7 @@ void GraphRunner::run_node(Node* node) {
   }
   if (node->owningBlock() == graph_->block() && *observer_) {
     std::vector<c10::IValue> outputs;
-    for (Value* output : node->outputs()) outputs.push_back(get(output));
+    for (jit::Value* output : node->outputs()) outputs.push_back(get(output));
     (*observer_)(position_, node, {}, outputs);
   }
 }
@@ -120,9 +120,9 @@ std::vector<c10::IValue> GraphRunner::run_step(Node* node, const std::vector<c10
       GraphCut cut;
       step->inputs = outer_inputs(node);
       std::erase_if(step->inputs, is_constant);
-      for (Value* input : step->inputs) cut.add_input(input);
+      for (jit::Value* input : step->inputs) cut.add_input(input);
       cut.add_node(node);
-      for (Value* output : node->outputs()) cut.graph()->registerOutput(cut.get(output));
+      for (jit::Value* output : node->outputs()) cut.graph()->registerOutput(cut.get(output));
       step->code.emplace(cut.graph(), "step");
     }
   }
@@ -132,7 +132,7 @@ std::vector<c10::IValue> GraphRunner::run_step(Node* node, const std::vector<c10
     if (step->is_vararg) stack.emplace_back(static_cast<std::int64_t>(inputs.size()));
     (*step->operation)(stack);
   } else {
-    for (Value* input : step->inputs) stack.push_back(get(input));
+    for (jit::Value* input : step->inputs) stack.push_back(get(input));
     torch::jit::InterpreterState(*step->code).run(stack);
   }
   TORCH_CHECK(stack.size() == node->outputs().size(), node->kind().toQualString(), " returned ",

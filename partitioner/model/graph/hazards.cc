@@ -12,13 +12,13 @@ namespace {
 
 using torch::jit::AliasDb;
 using torch::jit::Node;
-using torch::jit::Value;
+namespace jit = torch::jit;
 
 /// A copy of the graph in which inputs and weights have memory of their own.
 struct Copy {
   explicit Copy(const Flat& flat) : graph(flat.graph->copy()), operators(operators_of(*graph)) {
     for (std::size_t i = 0; i < graph->inputs().size(); ++i) {
-      Value* value = graph->inputs()[i];
+      jit::Value* value = graph->inputs()[i];
       if (value->type()->kind() == c10::TypeKind::TensorType) value = runtime::cloned(value);
       (i < flat.model_inputs ? values : weights).push_back(value);
     }
@@ -29,8 +29,8 @@ struct Copy {
 
   std::shared_ptr<torch::jit::Graph> graph;
   std::vector<Node*> operators;
-  std::vector<Value*> values;  // as Graph::values
-  std::vector<Value*> weights;
+  std::vector<jit::Value*> values;  // as Graph::values
+  std::vector<jit::Value*> weights;
 };
 
 /// The value that one operator writes in place.
@@ -53,35 +53,36 @@ class Finder {
       if (written.empty()) continue;
       Write write;
       write.position = position;
-      for (Value* value : copy_.values) write.values.push_back(hits(node, written, value));
+      for (jit::Value* value : copy_.values) write.values.push_back(hits(node, written, value));
       for (std::size_t i = 0; i < copy_.values.size(); ++i) {
-        Value* value = copy_.values[i];
+        jit::Value* value = copy_.values[i];
         if (is_container(value) && aliases_.writesToAlias(node, {value})) write.filled.push_back(i);
       }
-      for (Value* weight : copy_.weights) write.weights.push_back(hits(node, written, weight));
+      for (jit::Value* weight : copy_.weights) write.weights.push_back(hits(node, written, weight));
       writes.push_back(std::move(write));
     }
     return writes;
   }
 
  private:
-  std::vector<Value*> written_by(Node* node) const {
-    std::vector<Value*> candidates = outer_inputs(node);
+  std::vector<jit::Value*> written_by(Node* node) const {
+    std::vector<jit::Value*> candidates = outer_inputs(node);
     for (torch::jit::Block* block : node->blocks()) {
       for_each_node(block, [&](Node* inner) {
         candidates.insert(candidates.end(), inner->outputs().begin(), inner->outputs().end());
       });
     }
-    std::erase_if(candidates, [&](Value* value) { return !aliases_.writesToAlias(node, {value}); });
+    std::erase_if(candidates,
+                  [&](jit::Value* value) { return !aliases_.writesToAlias(node, {value}); });
     return candidates;
   }
 
-  bool hits(Node* node, const std::vector<Value*>& written, Value* value) const {
+  bool hits(Node* node, const std::vector<jit::Value*>& written, jit::Value* value) const {
     if (aliases_.writesToAlias(node, {value})) return true;
     // A list, tuple or dict is hit where a tensor that it may hold is.
     return value->type()->kind() != c10::TypeKind::TensorType &&
            std::any_of(written.begin(), written.end(),
-                       [&](Value* other) { return aliases_.mayContainAlias(value, other); });
+                       [&](jit::Value* other) { return aliases_.mayContainAlias(value, other); });
   }
 
   Copy copy_;
@@ -250,7 +251,7 @@ void tie_state(const Graph& graph, const Write& write, Ties& ties) {
 }  // namespace
 
 void find_written_weights(Flat& flat) {
-  for (const Value* tensor : runtime::written_tensors(*flat.graph)) {
+  for (const jit::Value* tensor : runtime::written_tensors(*flat.graph)) {
     const bool is_weight =
         tensor->node() == flat.graph->param_node() && tensor->offset() >= flat.model_inputs;
     if (is_weight) flat.weights[tensor->offset() - flat.model_inputs].is_written = true;

@@ -10,11 +10,12 @@ namespace {
 
 using torch::jit::Block;
 using torch::jit::Node;
-using torch::jit::Value;
+namespace jit = torch::jit;
 
 /// Returns "features.5.conv" for self.features.5.conv; what does not start at `self` keeps the
 /// caller's path.
-std::string module_path(const Value* object, const Value* self, const std::string& otherwise) {
+std::string module_path(const jit::Value* object, const jit::Value* self,
+                        const std::string& otherwise) {
   std::string path;
   while (object != self) {
     const Node* node = object->node();
@@ -28,7 +29,7 @@ std::string module_path(const Value* object, const Value* self, const std::strin
 
 class Inliner {
  public:
-  explicit Inliner(const Value* self) : self_(self) {}
+  explicit Inliner(const jit::Value* self) : self_(self) {}
 
   void run(Block* block) {
     Node* const end = block->return_node();
@@ -73,7 +74,7 @@ class Inliner {
     return true;
   }
 
-  const Value* self_;
+  const jit::Value* self_;
 };
 
 /// Returns a type with T in place of each Future[T] in it.

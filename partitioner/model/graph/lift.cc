@@ -13,7 +13,7 @@ namespace pareto::model {
 namespace {
 
 using torch::jit::Node;
-using torch::jit::Value;
+namespace jit = torch::jit;
 
 /// Below this a constant stays in the code.
 constexpr std::size_t kLargeConstantBytes = 256;
@@ -89,7 +89,7 @@ class Lifter {
   }
 
   /// Returns whether an object is the module, one inside it, or one that it holds.
-  bool is_of_self(const Value* object) const {
+  bool is_of_self(const jit::Value* object) const {
     while (object != self_ && object->node()->kind() == c10::prim::GetAttr) {
       object = object->node()->input();
     }
@@ -108,12 +108,12 @@ class Lifter {
     scope_ = read->scope();
     if (!is_structured(attribute->value)) {
       const torch::jit::WithInsertPoint here(read);
-      PARETO_ASSIGN(Value * constant, insert(attribute->value, attribute->path));
+      PARETO_ASSIGN(jit::Value * constant, insert(attribute->value, attribute->path));
       read->output()->replaceAllUsesWith(constant);
       return {};
     }
     // One for all who read it: each sees what another one changes.
-    Value*& shared = structured_[attribute->path];
+    jit::Value*& shared = structured_[attribute->path];
     if (shared == nullptr) {
       Node* before = read;
       while (before->owningBlock() != graph_->block()) before = before->owningBlock()->owningNode();
@@ -125,7 +125,7 @@ class Lifter {
   }
 
   /// Constants, and weights where it holds tensors.
-  Expected<Value*> insert(const c10::IValue& value, const std::string& path) {
+  Expected<jit::Value*> insert(const c10::IValue& value, const std::string& path) {
     if (value.isTensor() && value.toTensor().defined()) {
       const auto known = named_.find(value.toTensor().unsafeGetTensorImpl());
       return weight(known != named_.end() ? known->second : Attribute{value, path, false, false});
@@ -140,11 +140,11 @@ class Lifter {
                 value.tagKind());
   }
 
-  Expected<Value*> insert_parts(const c10::IValue& value, const std::string& path) {
-    std::vector<Value*> keys;
-    std::vector<Value*> parts;
+  Expected<jit::Value*> insert_parts(const c10::IValue& value, const std::string& path) {
+    std::vector<jit::Value*> keys;
+    std::vector<jit::Value*> parts;
     const auto add = [&](const c10::IValue& part) -> Expected<> {
-      PARETO_ASSIGN(Value * inserted, insert(part, path + "." + std::to_string(parts.size())));
+      PARETO_ASSIGN(jit::Value * inserted, insert(part, path + "." + std::to_string(parts.size())));
       parts.push_back(inserted);
       return {};
     };
@@ -165,7 +165,7 @@ class Lifter {
     return insert(graph_->createDict(dict.keyType(), dict.valueType(), keys, parts));
   }
 
-  Value* insert(Node* node) {
+  jit::Value* insert(Node* node) {
     node->setScope(scope_);
     return graph_->insertNode(node)->output();
   }
@@ -188,14 +188,14 @@ class Lifter {
   /// there is none.
   const std::string* changed_attribute() const {
     const torch::jit::AliasDb aliases(graph_);
-    std::vector<Value*> changed;
+    std::vector<jit::Value*> changed;
     for_each_node(graph_->block(), [&](Node* node) {
-      for (Value* input : node->inputs()) {
+      for (jit::Value* input : node->inputs()) {
         if (is_container(input) && aliases.writesToAlias(node, {input})) changed.push_back(input);
       }
     });
     for (const auto& [path, value] : structured_) {
-      for (Value* other : changed) {
+      for (jit::Value* other : changed) {
         const bool is_hit = holds_containers(value->type()) ? aliases.mayContainAlias(value, other)
                                                             : aliases.mayAlias(value, other);
         if (is_hit) return &path;
@@ -208,7 +208,7 @@ class Lifter {
   /// elsewhere.
   std::optional<Attribute> find(Node* read) const {
     std::vector<std::string> names;
-    const Value* object = read->output();
+    const jit::Value* object = read->output();
     while (object != self_) {
       const Node* node = object->node();
       if (node->kind() != c10::prim::GetAttr) return std::nullopt;
@@ -228,9 +228,9 @@ class Lifter {
     return found;
   }
 
-  Value* weight(const Attribute& attribute) {
+  jit::Value* weight(const Attribute& attribute) {
     const at::Tensor tensor = attribute.value.toTensor();
-    Value*& value = values_[tensor.unsafeGetTensorImpl()];
+    jit::Value*& value = values_[tensor.unsafeGetTensorImpl()];
     if (value == nullptr) {
       value = graph_->addInput();
       value->setType(c10::TensorType::get());
@@ -242,12 +242,12 @@ class Lifter {
 
   std::shared_ptr<torch::jit::Graph>& graph_;
   const torch::jit::Module& module_;
-  Value* self_;
+  jit::Value* self_;
   torch::jit::ScopePtr scope_;  ///< scope of the read that is being lifted
   /// Parameters and buffers, under the names that checkpoints have for them.
   std::unordered_map<const c10::TensorImpl*, Attribute> named_;
-  std::unordered_map<const c10::TensorImpl*, Value*> values_;
-  std::map<std::string, Value*> structured_;  ///< lists, tuples and dicts, by path
+  std::unordered_map<const c10::TensorImpl*, jit::Value*> values_;
+  std::map<std::string, jit::Value*> structured_;  ///< lists, tuples and dicts, by path
   std::vector<FlatWeight> weights_;
 };
 
@@ -268,7 +268,7 @@ void lift_constants(torch::jit::Graph& graph, std::vector<FlatWeight>& weights) 
       large.push_back(node);
     }
   });
-  std::unordered_map<const c10::TensorImpl*, Value*> lifted;
+  std::unordered_map<const c10::TensorImpl*, jit::Value*> lifted;
   std::size_t number = 0;
   const auto unused_name = [&] {
     std::string name;
@@ -279,7 +279,7 @@ void lift_constants(torch::jit::Graph& graph, std::vector<FlatWeight>& weights) 
   };
   for (Node* node : large) {
     const at::Tensor tensor = torch::jit::toIValue(node->output())->toTensor();
-    Value*& value = lifted[tensor.unsafeGetTensorImpl()];
+    jit::Value*& value = lifted[tensor.unsafeGetTensorImpl()];
     if (value == nullptr) {
       value = graph.addInput();
       value->setType(c10::TensorType::get());

@@ -13,9 +13,9 @@ namespace {
 
 using torch::jit::Block;
 using torch::jit::Node;
-using torch::jit::Value;
+namespace jit = torch::jit;
 
-bool is_always_true(const Value* value) {
+bool is_always_true(const jit::Value* value) {
   const auto constant = torch::jit::toIValue(value);
   return constant && constant->isBool() && constant->toBool();
 }
@@ -67,9 +67,9 @@ std::optional<std::int64_t> constant_steps(const Node* node) {
 void unroll_loops(std::shared_ptr<torch::jit::Graph>& graph) {
   // LibTorch unrolls every loop with a constant number of steps, and eight steps at a time if they
   // are 64 or more. During its pass the long ones have no such number.
-  std::vector<std::pair<Value*, c10::IValue>> hidden;
+  std::vector<std::pair<jit::Value*, c10::IValue>> hidden;
   for (Node* loop : LongLoops().find(graph->block())) {
-    Value* unknown = graph->addInput()->setType(c10::IntType::get());
+    jit::Value* unknown = graph->addInput()->setType(c10::IntType::get());
     hidden.emplace_back(unknown, *torch::jit::toIValue(loop->input(0)));
     loop->replaceInput(0, unknown);
   }

@@ -12,18 +12,18 @@ namespace {
 
 using torch::jit::Block;
 using torch::jit::Node;
-using torch::jit::Value;
+namespace jit = torch::jit;
 
 /// The values of an object's attributes at one place of a graph.
-using Attributes = std::map<std::string, Value*>;
+using Attributes = std::map<std::string, jit::Value*>;
 
-bool is_attribute_of(const Node* node, const Value* object) {
+bool is_attribute_of(const Node* node, const jit::Value* object) {
   return (node->kind() == c10::prim::GetAttr || node->kind() == c10::prim::SetAttr) &&
          node->input(0) == object;
 }
 
 /// Returns whether an object is used for nothing but its attributes.
-bool stays_here(const Value* object) {
+bool stays_here(const jit::Value* object) {
   return std::ranges::all_of(object->uses(), [&](const torch::jit::Use& use) {
     return use.offset == 0 && is_attribute_of(use.user, object);
   });
@@ -32,7 +32,7 @@ bool stays_here(const Value* object) {
 /// Puts values in place of the attributes of one object.
 class Scatterer {
  public:
-  explicit Scatterer(Value* object)
+  explicit Scatterer(jit::Value* object)
       : object_(object), type_(object->type()->expect<c10::ClassType>()) {}
 
   void run() {
@@ -113,7 +113,7 @@ class Scatterer {
     }
   }
 
-  Value* object_;
+  jit::Value* object_;
   c10::ClassTypePtr type_;
 };
 
@@ -125,7 +125,7 @@ bool is_inside(const Node* node, const Node* holder) {
 /// Returns whether `last` hands an object on, once, and nobody else knows it afterwards: next to
 /// that only its attributes are used, before `holder` or inside it. `last` is `holder`, or returns
 /// from a block of it.
-bool is_handed_on(const Value* object, const Node* last, const Node* holder) {
+bool is_handed_on(const jit::Value* object, const Node* last, const Node* holder) {
   const Block* made_in = object->node()->owningBlock();
   if (made_in != last->owningBlock() && made_in != holder->owningBlock()) return false;
   int times = 0;
@@ -148,7 +148,7 @@ bool carry_attributes(Node* loop) {
   Block* body = loop->blocks()[0];
   // A loop takes its greatest number of steps and whether to begin before what it carries.
   for (std::size_t i = 0; i < loop->outputs().size(); ++i) {
-    Value* before = loop->input(i + 2);
+    jit::Value* before = loop->input(i + 2);
     const auto type = loop->output(i)->type()->cast<c10::ClassType>();
     if (type == nullptr || *before->type() != *type || !is_handed_on(before, loop, loop) ||
         body->outputs()[i + 1]->node()->owningBlock() != body ||
@@ -169,9 +169,9 @@ bool carry_attributes(Node* loop) {
         const torch::jit::WithInsertPoint end(body->return_node());
         body->registerOutput(graph.insertGetAttr(body->outputs()[i + 1], name));
       }
-      Value* step = body->addInput()->setType(attribute.getType());
+      jit::Value* step = body->addInput()->setType(attribute.getType());
       graph.createSetAttr(inside->output(), name, step)->insertAfter(inside);
-      Value* end = loop->addOutput()->setType(attribute.getType());
+      jit::Value* end = loop->addOutput()->setType(attribute.getType());
       graph.createSetAttr(after->output(), name, end)->insertAfter(after);
     }
     loop->removeInput(i + 2);
@@ -188,11 +188,11 @@ bool carry_attributes(Node* loop) {
 bool make_after_branches(Node* branch) {
   torch::jit::Graph& graph = *branch->owningGraph();
   for (std::size_t i = 0; i < branch->outputs().size(); ++i) {
-    Value* object = branch->outputs()[i];
+    jit::Value* object = branch->outputs()[i];
     const auto type = object->type()->cast<c10::ClassType>();
     const bool is_made =
         type != nullptr && std::ranges::all_of(branch->blocks(), [&](const Block* block) {
-          const Value* made = block->outputs()[i];
+          const jit::Value* made = block->outputs()[i];
           return *made->type() == *type && is_handed_on(made, block->return_node(), branch);
         });
     if (!is_made) continue;
@@ -204,7 +204,7 @@ bool make_after_branches(Node* branch) {
         const torch::jit::WithInsertPoint end(block->return_node());
         block->registerOutput(graph.insertGetAttr(block->outputs()[i], attribute.getName()));
       }
-      Value* value = branch->addOutput()->setType(attribute.getType());
+      jit::Value* value = branch->addOutput()->setType(attribute.getType());
       graph.insertNode(graph.createSetAttr(fresh->output(), attribute.getName(), value));
     }
     for (Block* block : branch->blocks()) block->eraseOutput(i);
@@ -245,7 +245,7 @@ void scatter_objects(torch::jit::Graph& graph) {
 Expected<> check_no_objects(torch::jit::Graph& graph) {
   const auto makers = nodes_of_kind(graph.block(), c10::prim::CreateObject);
   if (makers.empty()) return {};
-  const Value* object = makers.front()->output();
+  const jit::Value* object = makers.front()->output();
   std::string user = "is kept";
   for (const torch::jit::Use& use : object->uses()) {
     if (use.offset == 0 && is_attribute_of(use.user, object)) continue;

@@ -9,7 +9,7 @@ namespace pareto::model {
 namespace {
 
 using torch::jit::Node;
-using torch::jit::Value;
+namespace jit = torch::jit;
 
 bool takes_number_or_tensor(const Node* node) {
   return node->matches("aten::add(Tensor self, Tensor other, *, Scalar alpha) -> Tensor") ||
@@ -19,7 +19,7 @@ bool takes_number_or_tensor(const Node* node) {
 }
 
 /// Returns the number that stands in a constant of no dimensions; None for every other value.
-c10::IValue number_in(const Value* value) {
+c10::IValue number_in(const jit::Value* value) {
   const auto constant = torch::jit::toIValue(value);
   if (!constant || !constant->isTensor() || !constant->toTensor().defined()) return {};
   const at::Tensor& tensor = constant->toTensor();
@@ -40,7 +40,7 @@ void use_numbers(torch::jit::Graph& graph) {
     const c10::IValue number = number_in(node->input(1));
     if (number.isNone()) continue;
     const torch::jit::WithInsertPoint here(node);
-    std::vector<Value*> inputs = node->inputs().vec();
+    std::vector<jit::Value*> inputs = node->inputs().vec();
     inputs[1] = graph.insertConstant(number);
     Node* fresh = graph.insertNode(graph.create(node->kind(), inputs));
     fresh->copyMetadata(node);

@@ -11,7 +11,7 @@ Value conv_norm_relu6(Network& net, Value x, const std::string& path, const Conv
   return net.relu6(conv_norm(net, x, path + ".0", path + ".1", spec), path + ".2");
 }
 
-struct Block {
+struct BlockOfV2 {
   std::int64_t in;
   std::int64_t out;
   std::int64_t stride;
@@ -20,7 +20,7 @@ struct Block {
 
 /// Expand with 1x1, filter each channel with 3x3, project with 1x1 and no activation; a shortcut
 /// where shapes agree.
-Value inverted_residual(Network& net, Value x, const std::string& path, const Block& block) {
+Value inverted_residual_v2(Network& net, Value x, const std::string& path, const BlockOfV2& block) {
   const std::string conv = path + ".conv.";
   const std::int64_t hidden = block.in * block.expansion;
   int child = 0;
@@ -61,8 +61,8 @@ Flat build_mobilenetv2(const ModelOptions& options) {
   int feature = 1;
   for (const Row& row : kRows) {
     for (std::int64_t i = 0; i < row.repeats; ++i) {
-      x = inverted_residual(net, x, "features." + std::to_string(feature++),
-                            {channels, row.channels, i == 0 ? row.stride : 1, row.expansion});
+      x = inverted_residual_v2(net, x, "features." + std::to_string(feature++),
+                               {channels, row.channels, i == 0 ? row.stride : 1, row.expansion});
       channels = row.channels;
     }
   }

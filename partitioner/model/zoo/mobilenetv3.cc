@@ -10,7 +10,7 @@ constexpr double kEps = 1e-3;
 
 enum class Activation { kRelu, kHardswish };
 
-struct Block {
+struct BlockOfV3 {
   std::int64_t in;
   std::int64_t kernel;
   std::int64_t expanded;
@@ -44,7 +44,7 @@ Value squeeze_excite(Network& net, Value x, const std::string& path, std::int64_
   return net.multiply(net.hardsigmoid(scale, path + ".scale_activation"), x, path);
 }
 
-Value inverted_residual(Network& net, Value x, const std::string& path, const Block& block) {
+Value inverted_residual_v3(Network& net, Value x, const std::string& path, const BlockOfV3& block) {
   int child = 0;
   const auto next = [&] { return path + ".block." + std::to_string(child++); };
   Value y = x;
@@ -72,28 +72,28 @@ Value inverted_residual(Network& net, Value x, const std::string& path, const Bl
 Flat build_mobilenetv3_large(const ModelOptions& options) {
   constexpr Activation kRe = Activation::kRelu;
   constexpr Activation kHs = Activation::kHardswish;
-  constexpr std::array<Block, 15> kBlocks{{{16, 3, 16, 16, false, kRe, 1},
-                                           {16, 3, 64, 24, false, kRe, 2},
-                                           {24, 3, 72, 24, false, kRe, 1},
-                                           {24, 5, 72, 40, true, kRe, 2},
-                                           {40, 5, 120, 40, true, kRe, 1},
-                                           {40, 5, 120, 40, true, kRe, 1},
-                                           {40, 3, 240, 80, false, kHs, 2},
-                                           {80, 3, 200, 80, false, kHs, 1},
-                                           {80, 3, 184, 80, false, kHs, 1},
-                                           {80, 3, 184, 80, false, kHs, 1},
-                                           {80, 3, 480, 112, true, kHs, 1},
-                                           {112, 3, 672, 112, true, kHs, 1},
-                                           {112, 5, 672, 160, true, kHs, 2},
-                                           {160, 5, 960, 160, true, kHs, 1},
-                                           {160, 5, 960, 160, true, kHs, 1}}};
+  constexpr std::array<BlockOfV3, 15> kBlocks{{{16, 3, 16, 16, false, kRe, 1},
+                                               {16, 3, 64, 24, false, kRe, 2},
+                                               {24, 3, 72, 24, false, kRe, 1},
+                                               {24, 5, 72, 40, true, kRe, 2},
+                                               {40, 5, 120, 40, true, kRe, 1},
+                                               {40, 5, 120, 40, true, kRe, 1},
+                                               {40, 3, 240, 80, false, kHs, 2},
+                                               {80, 3, 200, 80, false, kHs, 1},
+                                               {80, 3, 184, 80, false, kHs, 1},
+                                               {80, 3, 184, 80, false, kHs, 1},
+                                               {80, 3, 480, 112, true, kHs, 1},
+                                               {112, 3, 672, 112, true, kHs, 1},
+                                               {112, 5, 672, 160, true, kHs, 2},
+                                               {160, 5, 960, 160, true, kHs, 1},
+                                               {160, 5, 960, 160, true, kHs, 1}}};
   Network net("mobilenetv3_large", options.seed);
   Value x =
       conv_act(net, net.input(), "features.0",
                {.in = 3, .out = 16, .kernel = {3, 3}, .stride = {2, 2}, .padding = {1, 1}}, kHs);
   int feature = 1;
-  for (const Block& block : kBlocks) {
-    x = inverted_residual(net, x, "features." + std::to_string(feature++), block);
+  for (const BlockOfV3& block : kBlocks) {
+    x = inverted_residual_v3(net, x, "features." + std::to_string(feature++), block);
   }
   x = conv_act(net, x, "features." + std::to_string(feature), {.in = 160, .out = 960}, kHs);
   x = net.flatten(net.adaptive_avg_pool(x, "avgpool", 1));

@@ -6,21 +6,21 @@ namespace {
 
 using Value = Network::Value;
 
-struct Block {
+struct ResidualBlock {
   std::int64_t in;
   std::int64_t width;
   std::int64_t stride;
 };
 
 /// Returns the shortcut: the input itself, or projected where shape changes.
-Value shortcut(Network& net, Value x, const std::string& path, const Block& block,
+Value shortcut(Network& net, Value x, const std::string& path, const ResidualBlock& block,
                std::int64_t out) {
   if (block.stride == 1 && block.in == out) return x;
   return conv_norm(net, x, path + ".downsample.0", path + ".downsample.1",
                    {.in = block.in, .out = out, .stride = {block.stride, block.stride}});
 }
 
-Value basic_block(Network& net, Value x, const std::string& path, const Block& block) {
+Value basic_block(Network& net, Value x, const std::string& path, const ResidualBlock& block) {
   const std::int64_t out = block.width;
   Value y = conv_norm(net, x, path + ".conv1", path + ".bn1",
                       {.in = block.in,
@@ -35,7 +35,7 @@ Value basic_block(Network& net, Value x, const std::string& path, const Block& b
   return net.relu(y, path + ".relu");
 }
 
-Value bottleneck(Network& net, Value x, const std::string& path, const Block& block) {
+Value bottleneck(Network& net, Value x, const std::string& path, const ResidualBlock& block) {
   const std::int64_t out = 4 * block.width;
   Value y = conv_norm(net, x, path + ".conv1", path + ".bn1", {.in = block.in, .out = block.width});
   y = net.relu(y, path + ".relu");
@@ -54,7 +54,7 @@ Value bottleneck(Network& net, Value x, const std::string& path, const Block& bl
 struct Variant {
   const char* name;
   std::array<int, 4> blocks;
-  Value (*block)(Network&, Value, const std::string&, const Block&);
+  Value (*block)(Network&, Value, const std::string&, const ResidualBlock&);
   std::int64_t expansion;
 };
 

@@ -10,6 +10,7 @@
 #include "client/commands/time_flags.h"
 #include "coordinator/load/lost_request.h"
 #include "core/base/file.h"
+#include "core/runtime/shard_runner.h"
 
 namespace pareto::client {
 namespace {

@@ -47,7 +47,12 @@ TEST(LeaveSoon, EndsTheProcessWhileALinkIsProbed) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   const auto probe_for_ever = [] {
     Stopped stop;
-    Context context{.out = std::cout, .err = std::cerr, .stop = stop};
+    Context context{.out = std::cout,
+                    .err = std::cerr,
+                    .command_line = {},
+                    .paretod = {},
+                    .default_store = {},
+                    .stop = stop};
     ProbeInHand probe;
     probe.show("probing pi-1 to pi-2, tcp", true);
     const LeaveSoon leaving(context, kStopping, kExitPartial, [&] { return probe.why_not(); });

@@ -13,7 +13,7 @@
 #include "tests/support/json_schema.h"
 #include "tests/support/synthetic_run.h"
 
-namespace pareto::client {
+namespace pareto::report {
 namespace {
 
 using nlohmann::json;
@@ -222,4 +222,4 @@ TEST(TableWriter, FitsTheTerminal) {
 }
 
 }  // namespace
-}  // namespace pareto::client
+}  // namespace pareto::report

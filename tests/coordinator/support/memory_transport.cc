@@ -59,11 +59,11 @@ class SharedTransport final : public transport::Transport {
   transport::Reach reach() const override { return transport::Reach::kProcess; }
   Expected<std::unique_ptr<transport::Listener>> listen(
       const std::string& address, const transport::LinkOptions& options) override {
-    return shared_.listen(address, limits);
+    return shared_.listen(address, options);
   }
   Expected<std::unique_ptr<Link>> connect(const std::string& address, Deadline deadline,
                                           const transport::LinkOptions& options) override {
-    return shared_.connect(address, deadline, limits);
+    return shared_.connect(address, deadline, options);
   }
 
  private:

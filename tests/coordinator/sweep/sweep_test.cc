@@ -79,7 +79,7 @@ TEST_F(SweepPlanTest, ARunGoesOnOnTheDevicesThatItBeganOn) {
                     HasSubstr("--devices")));
   EXPECT_THAT(refusal_on(cluster(1), options), HasSubstr("the 2. was d1"));
   SweepOptions threads = options;
-  threads.threads = 7;
+  threads.settings.threads = 7;
   EXPECT_THAT(refusal_on(cluster(2), threads), HasSubstr("threads 7"));
   const auto with_another = [&](auto change) {
     std::vector<test::FakeDaemon*> daemons;

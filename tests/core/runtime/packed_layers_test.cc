@@ -14,7 +14,7 @@
 namespace pareto::runtime {
 namespace {
 
-constexpr auto kChannelsLast = at::MemoryFormat::ChannelsLast;
+constexpr auto kLaidChannelsLast = at::MemoryFormat::ChannelsLast;
 
 double relative_error(const at::Tensor& found, const at::Tensor& expected) {
   EXPECT_EQ(found.sizes(), expected.sizes());
@@ -25,7 +25,7 @@ double relative_error(const at::Tensor& found, const at::Tensor& expected) {
 double tolerance(at::ScalarType type) { return type == at::kFloat ? 1e-5 : 2e-2; }
 
 at::Tensor picture(at::IntArrayRef sizes, at::ScalarType type) {
-  return at::randn(sizes).to(type).contiguous(kChannelsLast);
+  return at::randn(sizes).to(type).contiguous(kLaidChannelsLast);
 }
 
 ConvolutionSpec spec_of(std::int64_t out, std::int64_t in, std::int64_t padding,
@@ -42,13 +42,13 @@ ConvolutionSpec spec_of(std::int64_t out, std::int64_t in, std::int64_t padding,
   return spec;
 }
 
-WeightContent content_of(const ConvolutionSpec& spec) {
+WeightContent content_of_layer(const ConvolutionSpec& spec) {
   return runtime::content_of(
       {static_cast<const std::byte*>(spec.weight.data_ptr()), spec.weight.nbytes()});
 }
 
 WinogradConvolution winograd_of(const ConvolutionSpec& spec, at::IntArrayRef input_sizes) {
-  return {spec, content_of(spec), input_sizes};
+  return {spec, content_of_layer(spec), input_sizes};
 }
 
 at::Tensor reference(const at::Tensor& input, const ConvolutionSpec& spec) {
@@ -167,7 +167,7 @@ TEST_P(EveryType, WinogradAddsAndActivates) {
   // The same weights serve another size.
   const at::Tensor other = picture({2, 16, 5, 5}, GetParam());
   WinogradConvolution sibling = winograd_of(spec, other.sizes());
-  at::Tensor smaller = at::empty({2, 32, 5, 5}, other.options(), kChannelsLast);
+  at::Tensor smaller = at::empty({2, 32, 5, 5}, other.options(), kLaidChannelsLast);
   sibling.run(other, smaller, /*adds=*/false, /*activates=*/true);
   EXPECT_LT(relative_error(smaller, reference(other, spec).clamp(0, 1.5)), tolerance(GetParam()));
 }

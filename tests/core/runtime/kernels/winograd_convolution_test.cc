@@ -9,9 +9,9 @@
 namespace pareto::runtime {
 namespace {
 
-constexpr auto kChannelsLast = at::MemoryFormat::ChannelsLast;
+constexpr auto kInChannelsLast = at::MemoryFormat::ChannelsLast;
 
-ConvolutionSpec random_spec(std::mt19937_64& random) {
+ConvolutionSpec random_winograd_spec(std::mt19937_64& random) {
   ConvolutionSpec spec;
   const auto channels = [&] { return static_cast<std::int64_t>(16 * (1 + random() % 4)); };
   const std::int64_t in = channels();
@@ -26,13 +26,13 @@ ConvolutionSpec random_spec(std::mt19937_64& random) {
   return spec;
 }
 
-at::Tensor activated(const at::Tensor& tensor, const Activation& activation) {
+at::Tensor winograd_activated(const at::Tensor& tensor, const Activation& activation) {
   if (activation.kind == Activation::Kind::kRelu) return at::relu(tensor);
   if (activation.kind == Activation::Kind::kNone) return tensor;
   return at::clamp(tensor, activation.low, activation.high);
 }
 
-WeightContent content(const ConvolutionSpec& spec) {
+WeightContent content_of_weights(const ConvolutionSpec& spec) {
   return content_of({static_cast<const std::byte*>(spec.weight.data_ptr()), spec.weight.nbytes()});
 }
 
@@ -40,7 +40,7 @@ TEST(WinogradConvolution, IsLibTorchsWhateverItsShape) {
   std::mt19937_64 random(1);
   at::manual_seed(1);
   for (int i = 0; i < 100; ++i) {
-    const ConvolutionSpec spec = random_spec(random);
+    const ConvolutionSpec spec = random_winograd_spec(random);
     ASSERT_TRUE(WinogradConvolution::fits(spec));
     const auto side = [&](std::size_t dimension) {
       return std::max<std::int64_t>(1, 3 - 2 * spec.padding[dimension]) +
@@ -48,17 +48,17 @@ TEST(WinogradConvolution, IsLibTorchsWhateverItsShape) {
     };
     const at::Tensor input = at::randn({1 + static_cast<std::int64_t>(random() % 3),
                                         spec.weight.size(1), side(0), side(1)})
-                                 .contiguous(kChannelsLast);
+                                 .contiguous(kInChannelsLast);
     const at::Tensor plain =
         at::conv2d(input, spec.weight, spec.bias, spec.stride, spec.padding, spec.dilation);
-    WinogradConvolution winograd(spec, content(spec), input.sizes());
+    WinogradConvolution winograd(spec, content_of_weights(spec), input.sizes());
     for (const bool adds : {false, true}) {
       for (const bool activates : {false, true}) {
-        const at::Tensor before = at::randn(plain.sizes()).contiguous(kChannelsLast);
-        at::Tensor result = before.clone(kChannelsLast);
+        const at::Tensor before = at::randn(plain.sizes()).contiguous(kInChannelsLast);
+        at::Tensor result = before.clone(kInChannelsLast);
         winograd.run(input, result, adds, activates);
         at::Tensor expected = adds ? plain + before : plain;
-        if (activates) expected = activated(expected, spec.activation);
+        if (activates) expected = winograd_activated(expected, spec.activation);
         ASSERT_TRUE(at::allclose(result, expected, 1e-4, 1e-4))
             << i << ": " << input.sizes() << " by " << spec.weight.sizes() << " padding "
             << at::IntArrayRef(spec.padding) << ", off by "
@@ -70,7 +70,7 @@ TEST(WinogradConvolution, IsLibTorchsWhateverItsShape) {
 
 TEST(WinogradConvolution, WhatItDoesNotFitIsSeen) {
   std::mt19937_64 random(2);
-  const ConvolutionSpec good = random_spec(random);
+  const ConvolutionSpec good = random_winograd_spec(random);
   for (const auto& spoil : std::vector<std::function<void(ConvolutionSpec&)>>{
            [](ConvolutionSpec& spec) { spec.linear = true; },
            [](ConvolutionSpec& spec) { spec.groups = 2; },

@@ -10,16 +10,10 @@
 #include "core/runtime/torch/compat.h"
 #include "core/runtime/torch/map_devices.h"
 #include "core/runtime/torch/threads.h"
+#include "tests/core/runtime/torch/module_of.h"
 
 namespace pareto::runtime {
 namespace {
-
-torch::jit::Module module_of(const std::string& code) {
-  torch::jit::Module module("__torch__.Shard");
-  module.register_attribute("training", c10::BoolType::get(), false);
-  module.define(code);
-  return module;
-}
 
 c10::IValue run(const torch::jit::Code& code, std::vector<c10::IValue> stack) {
   torch::jit::InterpreterState(code).run(stack);

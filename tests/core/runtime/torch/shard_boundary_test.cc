@@ -8,18 +8,12 @@
 #include "core/runtime/torch/convert.h"
 #include "core/runtime/torch/ready_marks.h"
 #include "core/runtime/torch/tensor_bounds.h"
+#include "tests/core/runtime/torch/module_of.h"
 
 namespace pareto::runtime {
 namespace {
 
 using testing::HasSubstr;
-
-torch::jit::Module module_of(const std::string& code) {
-  torch::jit::Module module("__torch__.Shard");
-  module.register_attribute("training", c10::BoolType::get(), false);
-  module.define(code);
-  return module;
-}
 
 Value value_of(const at::Tensor& tensor) { return from_torch(tensor).value(); }
 

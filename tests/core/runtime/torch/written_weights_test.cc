@@ -7,7 +7,7 @@
 namespace pareto::runtime {
 namespace {
 
-torch::jit::Module module_of(const std::string& code) {
+torch::jit::Module writing_module(const std::string& code) {
   torch::jit::Module module("__torch__.Shard");
   module.register_attribute("training", c10::BoolType::get(), false);
   for (const char* name : {"a", "b"}) module.register_parameter(name, at::ones({4}), false);
@@ -17,7 +17,7 @@ torch::jit::Module module_of(const std::string& code) {
 
 /// Names of inputs and attributes that the graph writes.
 std::vector<std::string> written_in(const std::string& code) {
-  const torch::jit::Module module = module_of(code);
+  const torch::jit::Module module = writing_module(code);
   const auto graph = module.get_method("run").graph()->copy();
   std::vector<std::string> names;
   for (const torch::jit::Value* value : written_tensors(*graph)) {
@@ -79,7 +79,7 @@ TEST(WrittenTensors, ANormThatTrainsWritesItsStatistics) {
 }
 
 TEST(CopyWrittenWeights, EveryRunBeginsWithTheWeightsAsTheyAre) {
-  const torch::jit::Module module = module_of(R"(
+  const torch::jit::Module module = writing_module(R"(
 def run(self, x):
     self.a.add_(x)
     return (self.a * self.b,)
@@ -97,7 +97,7 @@ def run(self, x):
 
 TEST(CopyWrittenWeights, WhereNothingIsWrittenNothingIsCopied) {
   const torch::jit::Module module =
-      module_of("\ndef run(self, x):\n    return (self.a * x + self.b,)\n");
+      writing_module("\ndef run(self, x):\n    return (self.a * x + self.b,)\n");
   const auto graph = module.get_method("run").graph()->copy();
   const auto before = std::distance(graph->nodes().begin(), graph->nodes().end());
   EXPECT_EQ(copy_written_weights(*graph), 0U);
@@ -105,7 +105,7 @@ TEST(CopyWrittenWeights, WhereNothingIsWrittenNothingIsCopied) {
 }
 
 TEST(ForEachNode, VisitsOuterNodesBeforeInnerOnes) {
-  const torch::jit::Module module = module_of(R"(
+  const torch::jit::Module module = writing_module(R"(
 def run(self, x):
     for i in range(3):
         if bool(x.sum() > i):
