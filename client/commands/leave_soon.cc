@@ -76,6 +76,11 @@ std::optional<std::string> ProbeInHand::why_not() const {
   return fmt::format("{}, while {}: that is not waited for", kStoppedProfiling, probe_);
 }
 
+std::optional<std::string> ProbeInHand::or_hung(const cluster::Cluster& cluster) const {
+  const std::optional<std::string> hung = hung_device(cluster);
+  return hung ? hung : why_not();
+}
+
 std::optional<std::string> hung_device(const cluster::Cluster& cluster) {
   std::vector<Expected<>> answers(cluster.size());
   {

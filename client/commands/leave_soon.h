@@ -64,6 +64,8 @@ class ProbeInHand {
   void show(const std::string& now, bool under_way);
   /// Returns the sentence for those who stop while a link is probed; no value if none is.
   std::optional<std::string> why_not() const;
+  /// Returns what hung_device() says, or else why_not().
+  std::optional<std::string> or_hung(const cluster::Cluster& cluster) const;
 
  private:
   mutable std::mutex mutex_;

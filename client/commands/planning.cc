@@ -196,11 +196,9 @@ Expected<std::unique_ptr<PlanningSession>> PlanningSession::open(
   PARETO_ASSIGN(auto store, flags.store.open(context));
   std::unique_ptr<PlanningSession> session(
       new PlanningSession(std::move(model), std::move(cluster), std::move(store)));
-  session->leaving_ =
-      std::make_unique<LeaveSoon>(context, kStopping, kExitFailed, [one = session.get()] {
-        const auto hung = hung_device(one->cluster_);
-        return hung ? hung : one->probe_.why_not();
-      });
+  session->leaving_ = std::make_unique<LeaveSoon>(
+      context, kStopping, kExitFailed,
+      [one = session.get()] { return one->probe_.or_hung(one->cluster_); });
   session->by_definition_ = flags.by_definition;
   session->conditions_ = std::move(conditions);
   PARETO_ASSIGN(session->transports_, profile::link_transports(transports, session->cluster_));

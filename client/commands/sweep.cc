@@ -188,10 +188,8 @@ class SweepCommand final : public Command {
                      results::RunRecord& run, results::ResultStore& store) {
     progress_metrics_.begin(run);
     ProbeInHand probe;
-    const LeaveSoon leaving(context, kStopping, kExitPartial, [&] {
-      const auto hung = hung_device(cluster);
-      return hung ? hung : probe.why_not();
-    });
+    const LeaveSoon leaving(context, kStopping, kExitPartial,
+                            [&] { return probe.or_hung(cluster); });
     Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
     const TimePoint began = clock_.now();
     const std::vector<std::uint64_t> before = weights_sent(cluster);

@@ -117,6 +117,7 @@ const std::map<std::string, std::set<std::string>>& allowed_arrows() {
        {"core/base",
         "core/tensor",
         "core/plan",
+        "core/control",
         "core/wire",
         "core/transport",
         "core/metrics",

