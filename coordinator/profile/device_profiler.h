@@ -42,7 +42,7 @@ struct ProfileWish {
   std::int64_t operators = 0;
   std::vector<std::int64_t> cuts;  ///< positions strictly inside the model, ascending
   control::ShardSettings settings;
-  DeviceSettings own_settings{};  ///< of devices that have others than `settings`
+  DeviceSettings own_settings{};  ///< settings of devices that differ from `settings`
   std::uint64_t seed = 1;         ///< seed of the order in which cuts are measured
 
   /// Returns the settings that shards on a device are loaded with.

@@ -29,8 +29,8 @@ struct FigureError {
 };
 
 /// Returns whether such predictions say nothing of a trial that was not measured. Their order of
-/// the measured trials is then no better than chance, or trials that they set far apart did not keep
-/// their order, or they were off by more than half.
+/// the measured trials is then no better than chance, or trials that they set far apart did not
+/// keep their order, or they were off by more than half.
 bool is_no_guide(const FigureError& error);
 
 /// The errors of the trials of one batch under one condition that have both figures.

@@ -53,7 +53,7 @@ struct RacePlan {
   std::optional<LogFigures> predicted;     ///< no value means that it is measured in any case
   planning::ComputeShare compute_share{};  ///< shares of compute in what is predicted
   std::vector<RaceRound> rounds;
-  bool doubted = false;      ///< what it is predicted from was measured on a busy machine
+  bool doubted = false;      ///< true if its prediction stems from a busy machine
   bool failed = false;       ///< it is on no front
   bool unreachable = false;  ///< its network cannot be had, nor that of its group: no more rounds
 };

@@ -32,7 +32,7 @@ constexpr double ResidualScales::*kScales[] = {&ResidualScales::plan,      &Resi
                                                &ResidualScales::own_group, &ResidualScales::length,
                                                &ResidualScales::bias,      &ResidualScales::network,
                                                &ResidualScales::slope};
-/// What a sweep has to better the fit by for the next one to be as coarse.
+/// The least gain in fit after which the next sweep of the scales is as coarse.
 constexpr double kHelps = 1;
 /// Fewer say nothing about how predictions err.
 constexpr std::size_t kFewestToFit = 4;

@@ -47,7 +47,7 @@ struct ResidualScales {
   double network = 0.06;
   double own_group = 0.03;
   double plan = 0.02;
-  /// Of predictions that say nothing all plans are alike: what they set apart counts less, or not.
+  /// An error that grows with the distance of a prediction from the typical one.
   double slope = 0.05;
   double length = 0.5;  ///< length scale of the features
 };

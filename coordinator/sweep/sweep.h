@@ -39,7 +39,7 @@ struct SweepOptions {
   int requests = 12;                           ///< measured a round and trial, for latency
   int rounds = 3;
   std::uint64_t seed = 1;
-  plan::StageSettings settings{};                           ///< of all stages
+  plan::StageSettings settings{};                           ///< settings of all stages
   std::int64_t timeout_ms = load::kRequestTimeout.count();  ///< the longest that a request may take
   /// True if only what may be on the front is measured, for at most budget_s
   /// (coordinator/sweep/race_schedule.h). Trials come with predictions then.

@@ -1,5 +1,5 @@
-// Plans of the front are not lost to predictions that are wrong, and predictions that are right save
-// as much as before.
+// Plans of the front are not lost to predictions that are wrong. Predictions that are right save as
+// much as before.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
