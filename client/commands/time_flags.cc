@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "coordinator/load/lost_request.h"
+#include "core/base/text.h"
 #include "core/base/usage.h"
 
 namespace pareto::client {
