@@ -39,19 +39,10 @@ namespace pareto::client {
 namespace {
 
 // All that may stand next to --resume: a run has kept its other flags.
-constexpr std::array<std::string_view, 13> kBesideResume{"--resume",
-                                                         "--store",
-                                                         "--devices",
-                                                         "--testbed",
-                                                         "--timeout",
-                                                         "--budget",
-                                                         "--report",
-                                                         "--metrics",
-                                                         "--metrics-certificate",
-                                                         "--metrics-key",
-                                                         "--metrics-client-ca",
-                                                         "--json",
-                                                         "--help"};
+constexpr auto kBesideResume =
+    std::to_array<std::string_view>({"--resume", "--store", "--devices", "--testbed", "--timeout",
+                                     "--budget", "--report", "--metrics", "--metrics-certificate",
+                                     "--metrics-key", "--metrics-client-ca", "--json", "--help"});
 
 class SweepCommand final : public Command {
  public:
