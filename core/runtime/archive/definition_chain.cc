@@ -4,14 +4,14 @@
 #include <cctype>
 #include <vector>
 
+#include "core/runtime/archive/code_words.h"
+
 namespace pareto::runtime {
 namespace {
 
 constexpr std::string_view kRoot = "__torch__";
 
-bool is_of_a_name(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
-}
+bool is_of_a_name(char c) { return is_word(c) || c == '.'; }
 
 std::string lower_case(std::string_view text) {
   std::string lower(text);

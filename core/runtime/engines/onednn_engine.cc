@@ -69,12 +69,13 @@ bool pools_otherwise(const Node* node) {
 
 /// Returns whether a tensor lies in one of oneDNN's layouts.
 bool is_blocked(const torch::jit::Value* value) {
-  const Node* const node = value->node();
-  const std::string_view kind = node->kind().toQualString();
-  if (kind == "aten::to_mkldnn" || kind == "prim::mkldnn_convolution") return true;
-  if (kind.starts_with("prim::MKLDNN")) return true;
-  if (kind == "aten::to_dense" || !kind.starts_with("aten::")) return false;
-  return node->inputs().size() > 0 && is_blocked(node->input(0));
+  for (const Node* node = value->node();; node = node->input(0)->node()) {
+    const std::string_view kind = node->kind().toQualString();
+    if (kind == "aten::to_mkldnn" || kind == "prim::mkldnn_convolution") return true;
+    if (kind.starts_with("prim::MKLDNN")) return true;
+    const bool keeps_layout = kind.starts_with("aten::") && kind != "aten::to_dense";
+    if (!keeps_layout || node->inputs().empty()) return false;
+  }
 }
 
 void collect_outsiders(torch::jit::Block* block, std::vector<Node*>& found) {
