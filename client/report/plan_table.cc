@@ -154,7 +154,7 @@ class PlanTables {
     return text;
   }
 
-  /// Whether a plan is cut across branches, so that its cut is called by numbers of operators.
+  /// Says whether a plan is cut across branches, so that its cut is called by numbers of operators.
   static bool has_sets(const planning::Outlook& outlook) {
     return std::ranges::any_of(outlook.front, [](const planning::PlannedPoint& one) {
       return one.plan.has_own_order() ||

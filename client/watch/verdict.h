@@ -1,4 +1,4 @@
-// What a check of check_health() says of one thing.
+// The verdict of a check of check_health() on one thing.
 #pragma once
 
 #include <string>

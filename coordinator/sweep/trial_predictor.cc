@@ -279,7 +279,7 @@ Expected<std::vector<std::string>> predict_trials(
     GroupPredictor predictor(model, cluster, store, std::move(planning), std::move(members),
                              options, stop);
     auto predicted = with_context(predictor.run(progress), "predicting {}", what);
-    // What a device cannot do is reported by the plans that need it, when they are measured.
+    // Plans report what a device cannot do, when they are measured.
     const bool is_theirs = !predicted && !options.plans.empty() &&
                            (predicted.error().code == ErrorCode::kNotFound ||
                             predicted.error().code == ErrorCode::kInvalidArgument);

@@ -1,4 +1,4 @@
-// What a device answers when it has loaded a shard.
+// The answer of a device that has loaded a shard.
 #pragma once
 
 #include <cstdint>

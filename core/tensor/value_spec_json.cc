@@ -19,7 +19,7 @@ Json leaf_to_json(const Value& leaf) {
   if (leaf.is<Uninitialized>()) return {{"uninitialized", true}};
   if (const auto* v = leaf.get_if<bool>()) return {{"bool", *v}};
   if (const auto* v = leaf.get_if<std::int64_t>()) return {{"int", *v}};
-  // As text of its bits: JSON has no infinity, no NaN and no exact doubles in every reader.
+  // Writes the text of its bits: JSON has no infinity, no NaN and no exact doubles in every reader.
   if (const auto* v = leaf.get_if<double>()) return {{"float", fmt::format("{:a}", *v)}};
   if (const auto* v = leaf.get_if<std::string>()) return {{"string", *v}};
   return {{"none", true}};

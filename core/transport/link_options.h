@@ -1,4 +1,5 @@
-// What says how a link is opened or accepted: one value, given to Transport::connect and ::listen.
+// Options of a link that is opened or accepted: one value, given to Transport::connect and
+// ::listen.
 #pragma once
 
 #include <cstdint>

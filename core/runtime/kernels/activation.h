@@ -1,4 +1,4 @@
-// What follows a convolution or a linear layer inside the same kernel. Sees LibTorch: for
+// The activation after a convolution or a linear layer, inside the same kernel. Sees LibTorch: for
 // core/runtime sources only.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What a tcp link stands on: bytes in order, both ways. Internal to core/transport/tcp.
+// The stream that a tcp link stands on: bytes in order, both ways. Internal to core/transport/tcp.
 //
 //   TcpLink: frames ──▶ ByteStream: bytes        SocketStream: the plain socket
 //
