@@ -18,8 +18,8 @@ namespace {
 using wire::CodecCost;
 
 constexpr int kRates[] = {5, 50, 200, 1000};  // Mbit/s
-constexpr double kBar = 1.02;
-constexpr int kRounds = 3;
+constexpr double kCodecBar = 1.02;
+constexpr int kCodecRounds = 3;
 // Of a boundary that goes over the wire.
 constexpr std::uint64_t kLargestSample = 1 << 20;
 constexpr std::chrono::seconds kMostPriming{30};
@@ -43,7 +43,7 @@ struct Crossing {
 
 /// Returns the worst of auto's choices against the best codec for each.
 Row worst_of(std::string name, const std::vector<Crossing>& crossings, double allowed_error) {
-  Row row{std::move(name), 0, kBar, false, ""};
+  Row row{std::move(name), 0, kCodecBar, false, ""};
   std::map<std::string, int> chosen;
   std::string where;
   for (const Crossing& crossing : crossings) {
@@ -80,7 +80,7 @@ void add_rows(const std::string& name, int megabits, const std::vector<Crossing>
 /// what auto decided by.
 Expected<std::vector<double>> codec_seconds(const Value& values) {
   std::vector<std::vector<double>> rounds;
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < kCodecRounds; ++round) {
     PARETO_ASSIGN(const std::vector<CodecCost> costs, wire::codec_costs(values));
     rounds.resize(costs.size());
     for (std::size_t i = 0; i < costs.size(); ++i) {
@@ -130,7 +130,7 @@ Expected<Links> codec_links(ShapedNetwork& network, double rate) {
 /// Returns each codec's median over the wire, all taking turns.
 Expected<std::vector<double>> wire_seconds(const Links& links, const Value& values) {
   std::vector<std::vector<double>> samples(links.size());
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < kCodecRounds; ++round) {
     for (std::size_t i = 0; i < links.size(); ++i) {
       PARETO_ASSIGN(const double empty, cross(*links[i], Value(None{})));
       PARETO_ASSIGN(const double full, cross(*links[i], values));

@@ -7,7 +7,7 @@
 namespace pareto::bench {
 namespace {
 
-constexpr auto kDuration = std::chrono::seconds(4);
+constexpr auto kStreamed = std::chrono::seconds(4);
 constexpr auto kRecorded = std::chrono::milliseconds(600);
 
 /// Returns the one-tensor split points that part the model's FLOPs as evenly as they can.
@@ -50,7 +50,7 @@ Expected<std::vector<Row>> real_pipeline(const std::string& name, const std::str
   PARETO_ASSIGN(const auto cuts, even_cuts(pipelines->model(), 2));
   PARETO_ASSIGN(const auto deployment, pipelines->deploy(cuts));
   load::Load load(deployment->source(), deployment->sink(), deployment->pipeline());
-  PARETO_ASSIGN(const auto figures, measure_pipeline(load, pipelines->request(), kDuration));
+  PARETO_ASSIGN(const auto figures, measure_pipeline(load, pipelines->request(), kStreamed));
   return pipeline_rows(row_name(name), figures, bar,
                        fmt::format("{} on two daemons, a core each", model));
 }
@@ -68,7 +68,7 @@ Expected<std::vector<Row>> replayed_pipeline(const std::string& name, const std:
   }
   PARETO_ASSIGN(const auto pipeline, ReplayPipeline::start(recordings));
   load::Load load(pipeline->source(), pipeline->sink(), ReplayPipeline::kPipeline);
-  PARETO_ASSIGN(const auto figures, measure_pipeline(load, request, kDuration));
+  PARETO_ASSIGN(const auto figures, measure_pipeline(load, request, kStreamed));
   std::vector<std::string> boundaries;
   for (const StageRecording& stage : recordings) {
     boundaries.push_back(fmt::format("{}", (stage.output_bytes + 500) / 1000));

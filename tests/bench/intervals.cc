@@ -14,9 +14,9 @@
 namespace pareto::bench {
 namespace {
 
-constexpr int kRounds = 30;
+constexpr int kIntervalRounds = 30;
 constexpr int kCases = 200;
-constexpr double kBar = 0.9;
+constexpr double kIntervalBar = 0.9;
 constexpr std::size_t kSubsets[] = {1, 2, 3, 6};
 
 /// Keeps the first core busy while it lives, as somebody else's process would.
@@ -38,8 +38,8 @@ Expected<std::vector<results::TrialRecord>> record_rounds() {
   const auto done =
       test::run({"paretoctl", "sweep", "--model", "squeezenet1_0", "--input-shape", "3x64x64",
                  "--splits", "percent:25,percent:50,percent:75", "--transport", "tcp",
-                 "--exhaustive", "--rounds", std::to_string(kRounds), "--requests", "8", "--store",
-                 store_path.string(), "--report", "none"});
+                 "--exhaustive", "--rounds", std::to_string(kIntervalRounds), "--requests", "8",
+                 "--store", store_path.string(), "--report", "none"});
   if (done.exit_code != 0) return fail(ErrorCode::kInternal, "sweeping: {}", done.errors);
   PARETO_ASSIGN(const auto store, results::ResultStore::open_existing(store_path));
   PARETO_ASSIGN(results::RunRecord run, store->load_run("last"));
@@ -54,7 +54,7 @@ test::Coverage coverage_of(const std::vector<results::TrialRecord>& recorded, st
   statistics::Random random(20'260'131);
   for (int i = 0; i < kCases; ++i) {
     const std::size_t plan = random.below(recorded.size());
-    const std::vector<std::size_t> order = random.permutation(kRounds);
+    const std::vector<std::size_t> order = random.permutation(kIntervalRounds);
     count_case(recorded, plan, order, rounds, alike ? rounds : std::max<std::size_t>(rounds, 4),
                coverage);
   }
@@ -71,10 +71,10 @@ Expected<std::vector<Row>> interval_coverage(const std::string& name) {
       const test::Coverage coverage = coverage_of(recorded, rounds, alike);
       const auto row = [&](const char* figure, int held, const std::vector<double>& widths) {
         rows.push_back({fmt::format("{}/{}{}/{}", name, rounds, alike ? "" : "of4", figure),
-                        static_cast<double>(held) / coverage.cases, kBar, true,
+                        static_cast<double>(held) / coverage.cases, kIntervalBar, true,
                         fmt::format("{} of {} hold the median of {} rounds, +- {:.0f} % in the "
                                     "median",
-                                    held, coverage.cases, kRounds,
+                                    held, coverage.cases, kIntervalRounds,
                                     100 * std::expm1(statistics::median(widths)))});
       };
       row("latency", coverage.latency, coverage.latency_widths);

@@ -8,7 +8,7 @@
 namespace pareto::bench {
 namespace {
 
-constexpr int kRequests = 100'000;
+constexpr int kObserved = 100'000;
 constexpr int kScrapes = 20;
 constexpr std::uint32_t kStages = 4;
 constexpr Nanoseconds kStageTime = std::chrono::milliseconds(1);
@@ -31,7 +31,7 @@ Expected<std::vector<Row>> metrics_cost(const std::string& name) {
   // All that a request adds to what its stage counted before there were metrics.
   const auto meter = std::make_shared<daemon::StageMeter>();
   const auto count = [&]() -> Expected<> {
-    for (int i = 0; i < kRequests; ++i) {
+    for (int i = 0; i < kObserved; ++i) {
       meter->wait.record(Nanoseconds(i));
       meter->compute.record(kStageTime + Nanoseconds(i));
       ++meter->answered;
@@ -47,7 +47,7 @@ Expected<std::vector<Row>> metrics_cost(const std::string& name) {
     return {};
   };
   PARETO_ASSIGN(const auto minima, interleaved_minima({count, scrape}, std::chrono::seconds(1), 5));
-  const double counting = to_nanoseconds(minima[0]) / kRequests;
+  const double counting = to_nanoseconds(minima[0]) / kObserved;
   const double scraping = to_nanoseconds(minima[1]) / kScrapes;
   const double share =
       counting / to_nanoseconds(kStageTime) + scraping / to_nanoseconds(kScrapeEvery);

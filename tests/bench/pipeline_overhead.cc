@@ -9,7 +9,7 @@ namespace pareto::bench {
 namespace {
 
 constexpr double kBytes = 150e3;
-constexpr auto kDuration = std::chrono::seconds(4);
+constexpr auto kStreamedEach = std::chrono::seconds(4);
 
 double bytes_at(const model::Model& model, const model::SplitPoint& point) {
   return static_cast<double>(model::boundary_bytes(model.graph(), point.position, 1).value_or(0));
@@ -25,7 +25,7 @@ Expected<std::vector<Row>> pipeline_overhead(const std::string& name, const std:
       best_split_point(cut, [&](const auto& p) { return std::abs(bytes_at(cut, p) - kBytes); });
   if (point == nullptr) return fail(ErrorCode::kInternal, "no split point of one tensor");
   PARETO_ASSIGN(const auto deployment, pipelines->deploy({point->position}));
-  PARETO_ASSIGN(const auto result, pipelines->load(*deployment, 1, kDuration));
+  PARETO_ASSIGN(const auto result, pipelines->load(*deployment, 1, kStreamedEach));
   std::vector<double> latency;
   std::vector<double> rest;
   for (const auto& sample : result.samples) {

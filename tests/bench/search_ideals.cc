@@ -17,8 +17,8 @@ using model::Graph;
 using planning::CostInputs;
 using search::GraphIdeals;
 
-constexpr int kModels = 4;
-constexpr int kRounds = 3;
+constexpr int kIdealsModels = 4;
+constexpr int kIdealsRounds = 3;
 
 /// Returns a device that takes for each operator what its FLOPs and the bytes it makes say, off by
 /// up to a third.
@@ -67,10 +67,10 @@ Expected<std::vector<Row>> search_time_of_ideals(const std::string& name, const 
   Nanoseconds worst{};
   std::size_t points = 0;
   std::size_t sets = 0;
-  for (int seed = 1; seed <= kModels; ++seed) {
+  for (int seed = 1; seed <= kIdealsModels; ++seed) {
     Nanoseconds shortest = Nanoseconds::max();
     std::size_t found = 0;
-    for (int round = 0; round < kRounds; ++round) {
+    for (int round = 0; round < kIdealsRounds; ++round) {
       const Nanoseconds start = thread_cpu_time();
       PARETO_ASSIGN(const GraphIdeals ideals, search::find_graph_ideals(graph, 1));
       PARETO_ASSIGN(const CostInputs inputs,
@@ -91,7 +91,7 @@ Expected<std::vector<Row>> search_time_of_ideals(const std::string& name, const 
            "{:.0f} ms / {} ms for {} ideals of {} groups, {} operators; the worst of {} sets "
            "of devices; {} points on its front",
            to_milliseconds(worst), most.count(), sets, graph.groups.size(), graph.operators.size(),
-           kModels, points)}};
+           kIdealsModels, points)}};
 }
 
 }  // namespace pareto::bench

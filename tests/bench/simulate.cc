@@ -18,7 +18,7 @@ using simulation::Stage;
 
 constexpr int kDevices = 10'000;
 constexpr int kCameras = 9'000;
-constexpr std::int64_t kRequests = 10'000'000;
+constexpr std::int64_t kSimulated = 10'000'000;
 constexpr double kMostSeconds = 60;
 
 Duration duration(Nanoseconds mean, double cv) {
@@ -35,7 +35,7 @@ Scenario fleet() {
   using std::chrono::microseconds;
   using std::chrono::milliseconds;
   Scenario scenario;
-  scenario.requests = kRequests;
+  scenario.requests = kSimulated;
   scenario.devices.resize(2);
   scenario.devices[0].name = "camera";
   scenario.devices[0].count = kCameras;

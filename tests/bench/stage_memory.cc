@@ -10,8 +10,8 @@
 namespace pareto::bench {
 namespace {
 
-constexpr int kWindow = 8;
-constexpr int kRequests = 200;
+constexpr int kStageWindow = 8;
+constexpr int kStageRequests = 200;
 constexpr std::uint64_t kMessageBytes = 600'000;
 constexpr std::uint64_t kOutputBytes = 4'000;
 constexpr auto kCompute = std::chrono::milliseconds(4);
@@ -39,16 +39,16 @@ Expected<std::vector<Row>> stage_memory(const std::string& name, double bar) {
   const std::uint64_t before = test::tensor_bytes();
   test::forget_peak();
   load::LoadOptions options;
-  options.window = kWindow;
-  options.requests = kRequests;
+  options.window = kStageWindow;
+  options.requests = kStageRequests;
   PARETO_TRY(load::Load(*source, *sink, pipeline).run(request, options));
   const auto held = static_cast<double>(test::peak_tensor_bytes() - before);
   PARETO_TRY(host->close(pipeline, 0));
   return std::vector<Row>{
-      {name, held / static_cast<double>(kWindow * kMessageBytes), bar, false,
+      {name, held / static_cast<double>(kStageWindow * kMessageBytes), bar, false,
        fmt::format("{:.1f} MB held by tensors at most / {} x {:.1f} MB; a source that is always "
                    "ahead of a stage of {} ms",
-                   held / 1e6, kWindow, kMessageBytes / 1e6, kCompute.count())}};
+                   held / 1e6, kStageWindow, kMessageBytes / 1e6, kCompute.count())}};
 }
 
 }  // namespace pareto::bench

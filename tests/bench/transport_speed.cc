@@ -26,7 +26,7 @@ struct Size {
 };
 constexpr Size kSizes[] = {{"1KB", 1 << 10},     {"16KB", 16 << 10}, {"150KB", 150 << 10},
                            {"600KB", 600 << 10}, {"4MB", 4 << 20},   {"13MB", 13 << 20}};
-constexpr int kRounds = 15;
+constexpr int kTransportRounds = 15;
 
 Nanoseconds elapsed_since(TimePoint start) { return std::chrono::steady_clock::now() - start; }
 
@@ -263,7 +263,7 @@ Expected<std::vector<Row>> transport_latency(const std::string& name,
     const int count = messages_of(size.bytes, 4 << 20);
     std::vector<double> times;
     std::vector<double> bare;
-    for (int round = 0; round <= kRounds; ++round) {
+    for (int round = 0; round <= kTransportRounds; ++round) {
       if (round == 1) {  // the first was the warm-up
         times.clear();
         bare.clear();
@@ -299,7 +299,7 @@ Expected<std::vector<Row>> transport_goodput(const std::string& name,
     std::vector<double> speeds;
     std::vector<double> processor;
     std::vector<double> bare_processor;
-    for (int round = 0; round <= kRounds; ++round) {
+    for (int round = 0; round <= kTransportRounds; ++round) {
       PARETO_ASSIGN(const Stream mine, stream(ours, count));
       PARETO_ASSIGN(const Stream bare, stream(reference, count));
       if (round == 0) continue;
@@ -331,7 +331,7 @@ Expected<std::vector<Row>> checksum_cost(const std::string& name, const std::str
     const int count = messages_of(size.bytes, 64 << 20);
     std::vector<double> ratios;
     std::vector<double> costs;
-    for (int round = 0; round <= kRounds; ++round) {
+    for (int round = 0; round <= kTransportRounds; ++round) {
       PARETO_ASSIGN(const Stream summed, stream(*with, count));
       PARETO_ASSIGN(const Stream plain, stream(*without, count));
       if (round == 0) continue;
@@ -360,7 +360,7 @@ Expected<std::vector<Row>> grpc_over_tcp(const std::string& name) {
   std::vector<double> costs;
   std::vector<double> grpc_costs;
   std::vector<double> tcp_costs;
-  for (int round = 0; round <= kRounds; ++round) {
+  for (int round = 0; round <= kTransportRounds; ++round) {
     PARETO_ASSIGN(const Stream ours, stream(*grpc, kMessages));
     PARETO_ASSIGN(const Stream reference, stream(*tcp, kMessages));
     if (round == 0) continue;

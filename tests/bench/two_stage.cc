@@ -7,8 +7,8 @@
 namespace pareto::bench {
 namespace {
 
-constexpr int kWindow = 4;
-constexpr int kRounds = 3;
+constexpr int kTwoStageWindow = 4;
+constexpr int kTwoStageRounds = 3;
 constexpr auto kSlice = std::chrono::seconds(2);
 // Where to look for the point that balances two equal stages: shares of the model's FLOPs.
 constexpr double kShares[] = {0.35, 0.4, 0.45, 0.5, 0.55, 0.6};
@@ -20,12 +20,12 @@ struct Contestant {
 };
 
 Expected<double> samples_per_second(Pipelines& pipelines, cluster::Deployment& deployment) {
-  PARETO_ASSIGN(const auto result, pipelines.load(deployment, kWindow, kSlice));
+  PARETO_ASSIGN(const auto result, pipelines.load(deployment, kTwoStageWindow, kSlice));
   std::vector<double> completions;
   for (const auto& sample : result.samples) {
     completions.push_back(std::chrono::duration<double>(sample.completed).count());
   }
-  const auto intervals = statistics::steady_intervals(completions, kWindow);
+  const auto intervals = statistics::steady_intervals(completions, kTwoStageWindow);
   return intervals.empty() ? 0 : 1 / statistics::mean(intervals);
 }
 
@@ -53,7 +53,7 @@ Expected<std::vector<Row>> two_stage(const std::string& name, const std::string&
                                      double bar) {
   PARETO_ASSIGN(const auto pipelines, Pipelines::start(model, "tcp"));
   PARETO_ASSIGN(auto contestants, deploy_all(*pipelines));
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < kTwoStageRounds; ++round) {
     for (Contestant& contestant : contestants) {
       PARETO_ASSIGN(const double rate, samples_per_second(*pipelines, *contestant.deployment));
       contestant.best = std::max(contestant.best, rate);
@@ -64,7 +64,7 @@ Expected<std::vector<Row>> two_stage(const std::string& name, const std::string&
   return std::vector<Row>{
       {name, best->best / contestants[0].best, bar, true,
        fmt::format("{:.1f}/s at {} / {:.1f}/s, window {}, a core and a thread each, tcp",
-                   best->best, best->name, contestants[0].best, kWindow)}};
+                   best->best, best->name, contestants[0].best, kTwoStageWindow)}};
 }
 
 }  // namespace pareto::bench

@@ -31,7 +31,7 @@ constexpr int kWarm = 8;    // requests in a row before each pause
 constexpr auto kPause = std::chrono::seconds(2);
 constexpr int kInFlight = 16;
 constexpr double kBitsPerSecond = 100e6;
-constexpr double kBar = 1.2;
+constexpr double kWarmBar = 1.2;
 constexpr std::chrono::seconds kStartTimeout{30};
 constexpr std::chrono::minutes kPatience{4};
 
@@ -172,7 +172,7 @@ Row row(const std::string& name, const std::vector<double>& cold, const std::vec
   Row row;
   row.name = name;
   row.ratio = statistics::median(cold) / statistics::median(warm);
-  row.bar = kBar;
+  row.bar = kWarmBar;
   row.detail = fmt::format("{:.1f} ms (worst {:.1f}) / {:.1f} ms warm, without compute; {} of them",
                            statistics::median(cold), *std::ranges::max_element(cold),
                            statistics::median(warm), cold.size());
@@ -183,7 +183,7 @@ Row full_link_row(const std::string& name, const std::vector<double>& between, d
   Row row;
   row.name = name;
   row.ratio = statistics::mean(between) / boundary_ms;
-  row.bar = kBar;
+  row.bar = kWarmBar;
   row.detail = fmt::format("a result every {:.1f} ms / {:.1f} ms of the link each, {} in flight",
                            statistics::mean(between), boundary_ms, kInFlight);
   return row;
