@@ -39,9 +39,14 @@ const std::map<std::string, std::set<std::string>>& allowed_arrows() {
       {"core/runtime/torch", {"core/base", "core/tensor", "core/plan"}},
       {"core/runtime/kernels", {"core/base", "core/runtime/torch"}},
       {"core/runtime/engines", {"core/base", "core/runtime/torch", "core/runtime/kernels"}},
+      // What runs when on which worker: no LibTorch.
+      {"core/runtime/schedules", {"core/base", "core/plan"}},
+      {"core/runtime/execution",
+       {"core/base", "core/runtime/torch", "core/runtime/engines", "core/runtime/schedules"}},
       {"core/runtime",
        {"core/base", "core/tensor", "core/plan", "core/runtime/archive", "core/runtime/torch",
-        "core/runtime/kernels", "core/runtime/engines"}},
+        "core/runtime/kernels", "core/runtime/engines", "core/runtime/schedules",
+        "core/runtime/execution"}},
       // What happens to a model before it is deployed.
       {"partitioner/model/graph", {"core/base", "core/tensor", "core/plan", "core/runtime/torch"}},
       {"partitioner/model/readers",
