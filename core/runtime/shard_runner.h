@@ -17,6 +17,7 @@
 #include "core/plan/shard.h"
 #include "core/runtime/engines/options.h"
 #include "core/runtime/kernels/packed_bytes.h"
+#include "core/runtime/schedules/schedule_trace.h"
 #include "core/tensor/value.h"
 
 namespace pareto::runtime {
@@ -31,6 +32,8 @@ struct LoadReport {
   Precision precision = Precision::kFloat32;  ///< precision that it computes in
   std::string precision_reason{};             ///< why it is not the requested one; else empty
   std::vector<EngineTiming> timings;          ///< timings of every engine tried
+  std::string schedule = "sequential";        ///< the schedule that was kept, by its name
+  std::string schedule_reason{};  ///< why it is not the one asked for, or why "auto" chose it
   std::uint64_t weight_bytes = 0;
   /// Bytes of packed weights. Other shards of this process that have the same layers share them.
   std::uint64_t packed_bytes = 0;
@@ -103,6 +106,15 @@ class ShardRunner {
   /// Fails: kInvalidArgument (cuts), and as run() does.
   virtual Expected<ShardProfile> profile(std::vector<Value> inputs, int repeats,
                                          const std::vector<std::int64_t>& cuts) = 0;
+  /// Runs the shard `repeats` times by its schedule, and as "sequential" with one thread and with
+  /// all, and returns who ran what when.
+  /// Fails: kInvalidArgument (a runner without a schedule), and as run() does.
+  virtual Expected<schedules::ScheduleTrace> trace_schedule(std::vector<Value> inputs,
+                                                            int repeats) {
+    static_cast<void>(inputs);
+    static_cast<void>(repeats);
+    return fail(ErrorCode::kInvalidArgument, "this runner has no schedule");
+  }
   /// Returns what load() chose and measured.
   virtual const LoadReport& report() const = 0;
 };

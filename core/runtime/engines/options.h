@@ -35,6 +35,9 @@ struct RunnerOptions {
   int threads = 1;             ///< intra-op threads, 1 … 256; binds OpenBLAS too
   std::string device = "cpu";  ///< "cpu" or "cuda:N"
   std::int64_t batch = 1;      ///< the batch that engines are timed at; any other runs as well
+  /// A name from schedules::schedule_names(), "auto", or a user's program as JSON text, which begins
+  /// with '{'.
+  std::string schedule = "sequential";
   /// Returns whether "auto" need not try an engine, given the time of the plain engine's first run.
   /// If this is empty, "auto" tries all. Called by load() only, on its thread.
   std::function<bool(const std::string& engine, Precision precision, Nanoseconds plain)>
