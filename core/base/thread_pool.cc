@@ -1,0 +1,147 @@
+#include "core/base/thread_pool.h"
+
+#include <sched.h>
+
+#include <chrono>
+#include <cstddef>
+#include <utility>
+
+#include "core/base/cores.h"
+
+namespace pareto {
+namespace {
+
+constexpr std::chrono::microseconds kSpin{30};
+
+thread_local ThreadPool* pool_of_thread = nullptr;
+
+void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+/// Waits until ready() is true, for at most kSpin; returns whether it is.
+template <typename Ready>
+bool spin_until(const Ready& ready) {
+  // The clock is looked at now and then: reading it takes as long as ten pauses.
+  constexpr int kPauses = 64;
+  const auto end = std::chrono::steady_clock::now() + kSpin;
+  do {
+    for (int i = 0; i < kPauses; ++i) {
+      if (ready()) return true;
+      pause();
+    }
+  } while (std::chrono::steady_clock::now() < end);
+  return ready();
+}
+
+/// Pins the calling thread to one of the cores. Nothing is lost if the system refuses.
+void pin_to(int core) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(static_cast<std::size_t>(core), &set);
+  static_cast<void>(::sched_setaffinity(0, sizeof set, &set));
+}
+
+/// Returns the number of the core from which a new pool deals out cores, so that the threads of
+/// several pools do not share one while another is free.
+std::size_t next_first_core() {
+  static std::atomic<std::size_t> pools{0};
+  return pools.fetch_add(1, std::memory_order_relaxed);
+}
+
+std::uint64_t bit(int part) { return std::uint64_t{1} << part; }
+
+}  // namespace
+
+ThreadPool::ThreadPool(int threads, std::function<void()> prepare) {
+  const std::vector<int> cores = usable_cores();
+  const std::size_t first = next_first_core();
+  spins_ = static_cast<std::size_t>(threads) <= cores.size();
+  for (int thread = 1; thread < threads; ++thread) {
+    workers_.emplace_back([this, thread, first, cores, prepare] {
+      if (spins_) pin_to(cores[(first + static_cast<std::size_t>(thread)) % cores.size()]);
+      if (prepare) prepare();
+      work(thread);
+    });
+  }
+}
+
+ThreadPool::~ThreadPool() {
+  ending_.store(true);
+  generation_.fetch_add(1);
+  generation_.notify_all();
+}
+
+void ThreadPool::run_parts(int parts, Function function, const void* context) {
+  ThreadPool* const pool = std::exchange(pool_of_thread, nullptr);
+  function_ = function;
+  context_ = context;
+  unfinished_.store(parts, std::memory_order_relaxed);
+  const std::uint64_t all = parts == kMostParts ? ~std::uint64_t{0} : bit(parts) - 1;
+  unclaimed_.store(all, std::memory_order_release);
+  if (parts > 1 && !workers_.empty()) {
+    generation_.fetch_add(1, std::memory_order_release);
+    generation_.notify_all();
+  }
+  take_parts(0);
+  const auto done = [this] { return unfinished_.load(std::memory_order_acquire) == 0; };
+  if (!done() && !(spins_ && spin_until(done))) {
+    for (int left = unfinished_.load(); left != 0; left = unfinished_.load()) {
+      unfinished_.wait(left);
+    }
+  }
+  pool_of_thread = pool;
+  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+}
+
+bool ThreadPool::take_parts(int thread) {
+  bool took = false;
+  const auto claim = [&](int part) {
+    const std::uint64_t before = unclaimed_.fetch_and(~bit(part), std::memory_order_acquire);
+    if ((before & bit(part)) == 0) return;
+    took = true;
+    run_part(part);
+  };
+  for (int part = thread; part < kMostParts; part += threads()) {
+    if ((unclaimed_.load(std::memory_order_relaxed) >> part) == 0) break;
+    claim(part);
+  }
+  for (std::uint64_t left = unclaimed_.load(std::memory_order_relaxed); left != 0;
+       left = unclaimed_.load(std::memory_order_relaxed)) {
+    claim(63 - __builtin_clzll(left));
+  }
+  return took;
+}
+
+void ThreadPool::run_part(int part) {
+  try {
+    function_(context_, part);
+  } catch (...) {
+    const std::lock_guard lock(failure_mutex_);
+    if (!failure_) failure_ = std::current_exception();
+  }
+  if (unfinished_.fetch_sub(1, std::memory_order_acq_rel) == 1) unfinished_.notify_all();
+}
+
+void ThreadPool::work(int thread) {
+  int seen = generation_.load(std::memory_order_acquire);
+  while (!ending_.load(std::memory_order_relaxed)) {
+    take_parts(thread);
+    const auto has_changed = [&] { return generation_.load(std::memory_order_acquire) != seen; };
+    if (!(spins_ && spin_until(has_changed))) {
+      generation_.wait(seen, std::memory_order_acquire);
+    }
+    seen = generation_.load(std::memory_order_acquire);
+  }
+}
+
+ThreadPool* current_pool() { return pool_of_thread; }
+
+PoolScope::PoolScope(ThreadPool* pool) : before_(std::exchange(pool_of_thread, pool)) {}
+PoolScope::~PoolScope() { pool_of_thread = before_; }
+
+}  // namespace pareto
