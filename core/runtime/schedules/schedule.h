@@ -21,6 +21,7 @@ struct ScheduleRequest {
   bool may_split = false;   ///< whether samples of a batch may be computed apart
   double hand_off = 5000;   ///< cost of handing a value to another worker, in nanoseconds
   std::string program{};    ///< JSON text of a user's program; empty for all other schedules
+  bool partial = false;     ///< whether it is a part of a model: a program's rule may match nothing
 };
 
 /// One schedule.

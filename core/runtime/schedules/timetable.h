@@ -18,6 +18,8 @@ struct Unit {
   std::vector<std::size_t> operators{};  ///< numbers in the graph, ascending
   std::string name{};                    ///< for people: "features.3", "cluster 2"
   std::vector<std::string> tags{};       ///< "compute", "memory", "network", or a user's own
+  bool whole =
+      false;  ///< it has one turn, of part 0, on the whole batch, if there are several parts
 };
 
 /// One run of a unit on one part of the batch.
@@ -45,7 +47,8 @@ struct Timetable {
 };
 
 /// Checks that a timetable runs a graph: each operator is in one unit, each unit has one turn a
-/// part, all numbers exist, and no worker waits for ever.
+/// part (a whole one has one), all numbers exist, and no worker waits for ever. A whole unit waits
+/// for all parts of what it needs.
 /// Fails: kInvalidArgument, with the unit and the operators concerned.
 Expected<> check(const Timetable& timetable, const WeightedGraph& graph);
 
