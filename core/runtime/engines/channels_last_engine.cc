@@ -23,13 +23,11 @@ void weights_to_channels_last(torch::jit::Block* block) {
 
 }  // namespace
 
-std::unique_ptr<Engine> build_channels_last_engine(const LoadedModule& loaded) {
+EngineGraph prepare_channels_last(const LoadedModule& loaded) {
   auto [graph, self] = freeze_shard(loaded);
   if (loaded.precision == Precision::kBFloat16) constants_to_bfloat16(*graph);
   weights_to_channels_last(graph->block());
-  return std::make_unique<GraphEngine>(std::move(graph), std::move(self),
-                                       std::vector<c10::IValue>{}, Layout::kChannelsLast,
-                                       loaded.precision);
+  return {std::move(graph), std::move(self), {}, Layout::kChannelsLast, loaded.precision};
 }
 
 }  // namespace pareto::runtime

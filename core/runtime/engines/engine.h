@@ -5,8 +5,11 @@
 
 #include <torch/script.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/runtime/engines/options.h"
@@ -14,6 +17,8 @@
 #include "core/runtime/torch/ready_marks.h"
 
 namespace pareto::runtime {
+
+class PackedWeights;
 
 /// A shard's module with its weights in place, on its device, in eval mode; its one method is
 /// "run".
@@ -43,46 +48,74 @@ class Engine {
   virtual std::uint64_t packed_bytes() const { return 0; }
 };
 
+/// The layout in which an engine wants images. Its results lie as the graph made them.
+enum class Layout { kRowMajor, kChannelsLast };
+
+/// What an engine makes of a module: the graph that is run, and what goes with it.
+struct EngineGraph {
+  /// Its first input is the module's object, its last ones are `extra`. It returns one tuple.
+  std::shared_ptr<torch::jit::Graph> graph;
+  c10::IValue self;                  ///< the module's object
+  std::vector<c10::IValue> extra{};  ///< values made once, of one engine alone (packed weights)
+  Layout layout = Layout::kRowMajor;
+  /// With bf16 results may be bf16 where the model's are float32: the caller casts them back.
+  Precision precision = Precision::kFloat32;
+  std::shared_ptr<const PackedWeights> packed{};  ///< weights shared with other engines, or null
+};
+
 struct EngineEntry {
   std::string name;
   /// Throws where this engine cannot run the module.
-  std::unique_ptr<Engine> (*build)(const LoadedModule& loaded);
+  EngineGraph (*prepare)(const LoadedModule& loaded);
+
+  /// Returns an engine that runs the whole graph at once.
+  std::unique_ptr<Engine> build(const LoadedModule& loaded) const;
 };
 
 /// Returns "plain" first: the reference of all others.
 const std::vector<EngineEntry>& builtin_engines();
+/// Returns the engine of that name for a module. Throws where it cannot run it, or there is none.
+std::unique_ptr<Engine> build_engine(std::string_view name, const LoadedModule& loaded);
 
-std::unique_ptr<Engine> build_plain_engine(const LoadedModule& loaded);
-std::unique_ptr<Engine> build_onednn_engine(const LoadedModule& loaded);
-std::unique_ptr<Engine> build_channels_last_engine(const LoadedModule& loaded);
-std::unique_ptr<Engine> build_prepacked_engine(const LoadedModule& loaded);
+EngineGraph prepare_plain(const LoadedModule& loaded);
+EngineGraph prepare_onednn(const LoadedModule& loaded);
+EngineGraph prepare_channels_last(const LoadedModule& loaded);
+EngineGraph prepare_prepacked(const LoadedModule& loaded);
 
-/// The layout in which a GraphEngine wants images. Its results lie as the graph made them.
-enum class Layout { kRowMajor, kChannelsLast };
-
-/// Interprets a graph whose first input is the module's object: every engine ends in this. The
-/// graph returns one tuple. With bf16 its results may be bf16 where the model's are float32: the
-/// caller casts them back.
-class GraphEngine : public Engine {
+/// Brings arguments into the layout and precision of an engine.
+/// Threads: one at a time. May throw c10::Error.
+class ArgumentChange {
  public:
-  /// `extra`: values of the graph's last inputs, made once (packed weights).
-  GraphEngine(std::shared_ptr<torch::jit::Graph> graph, c10::IValue self,
-              std::vector<c10::IValue> extra = {}, Layout layout = Layout::kRowMajor,
-              Precision precision = Precision::kFloat32);
-  std::vector<c10::IValue> run(std::vector<c10::IValue> inputs, EarlyResults* early) override;
+  ArgumentChange(Layout layout, Precision precision) : layout_(layout), precision_(precision) {}
+  c10::IValue apply(const c10::IValue& argument);
 
  private:
-  at::Tensor prepared(const at::Tensor& tensor);
+  at::Tensor changed(const at::Tensor& tensor);
 
+  Layout layout_;
+  Precision precision_;
+  LayoutChange layout_change_;
+};
+
+/// Returns of each result of a graph the argument that it is, unchanged; -1 for what the graph
+/// computes. Arguments are numbered without the module's object.
+std::vector<std::ptrdiff_t> find_passed_through(const std::shared_ptr<torch::jit::Graph>& graph);
+
+/// Interprets a graph as a whole: all operators one after the other.
+class GraphEngine final : public Engine {
+ public:
+  explicit GraphEngine(EngineGraph graph);
+  std::vector<c10::IValue> run(std::vector<c10::IValue> inputs, EarlyResults* early) override;
+  std::uint64_t packed_bytes() const override;
+
+ private:
   c10::intrusive_ptr<ReadyMarks> marks_;
-  /// The argument that each result is, unchanged, or -1.
   std::vector<std::ptrdiff_t> passed_through_;
   torch::jit::Code code_;
   c10::IValue self_;
   std::vector<c10::IValue> extra_;
-  Layout layout_;
-  Precision precision_;
-  LayoutChange layout_change_;
+  std::shared_ptr<const PackedWeights> packed_;
+  ArgumentChange change_;
 };
 
 /// A graph that nobody else has, and the object that is its first argument.

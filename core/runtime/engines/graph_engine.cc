@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/runtime/engines/engine.h"
+#include "core/runtime/kernels/packed_weights.h"
 #include "core/runtime/torch/compat.h"
 #include "core/runtime/torch/interruption.h"
 #include "core/runtime/torch/map_tensors.h"
@@ -59,7 +60,21 @@ std::size_t result_count(const torch::jit::Graph& graph) {
   return graph.outputs()[0]->type()->expectRef<c10::TupleType>().elements().size();
 }
 
-/// Returns the argument that each result is, unchanged; -1 for what the graph computes.
+std::shared_ptr<torch::jit::Graph> marked(std::shared_ptr<torch::jit::Graph> graph) {
+  insert_ready_marks(graph);
+  insert_stop_checks(*graph);
+  return graph;
+}
+
+void make_empty(torch::jit::Graph& graph) {
+  while (!graph.outputs().empty()) graph.eraseOutput(graph.outputs().size() - 1);
+  for (auto node = graph.nodes().rbegin(); node != graph.nodes().rend(); ++node) {
+    node.destroyCurrent();
+  }
+}
+
+}  // namespace
+
 std::vector<std::ptrdiff_t> find_passed_through(const std::shared_ptr<torch::jit::Graph>& graph) {
   const auto inputs = graph->inputs().slice(1);
   std::unique_ptr<torch::jit::AliasDb> aliases;  // made where it is needed
@@ -78,34 +93,11 @@ std::vector<std::ptrdiff_t> find_passed_through(const std::shared_ptr<torch::jit
   return found;
 }
 
-std::shared_ptr<torch::jit::Graph> marked(std::shared_ptr<torch::jit::Graph> graph) {
-  insert_ready_marks(graph);
-  insert_stop_checks(*graph);
-  return graph;
+c10::IValue ArgumentChange::apply(const c10::IValue& argument) {
+  return map_tensors(argument, [&](const at::Tensor& tensor) { return changed(tensor); });
 }
 
-void make_empty(torch::jit::Graph& graph) {
-  while (!graph.outputs().empty()) graph.eraseOutput(graph.outputs().size() - 1);
-  for (auto node = graph.nodes().rbegin(); node != graph.nodes().rend(); ++node) {
-    node.destroyCurrent();
-  }
-}
-
-}  // namespace
-
-GraphEngine::GraphEngine(std::shared_ptr<torch::jit::Graph> graph, c10::IValue self,
-                         std::vector<c10::IValue> extra, Layout layout, Precision precision)
-    : marks_(c10::make_intrusive<ReadyMarks>()),
-      passed_through_(find_passed_through(graph)),
-      code_(marked(graph), "run"),
-      self_(std::move(self)),
-      extra_(std::move(extra)),
-      layout_(layout),
-      precision_(precision) {
-  extra_.push_back(c10::IValue::make_capsule(marks_));
-}
-
-at::Tensor GraphEngine::prepared(const at::Tensor& tensor) {
+at::Tensor ArgumentChange::changed(const at::Tensor& tensor) {
   const bool casts = precision_ == Precision::kBFloat16 && tensor.scalar_type() == at::kFloat;
   const auto type = casts ? at::kBFloat16 : tensor.scalar_type();
   if (tensor.dim() != 4) return tensor.to(type);
@@ -113,6 +105,19 @@ at::Tensor GraphEngine::prepared(const at::Tensor& tensor) {
   return layout_change_.apply(
       tensor, channels_last ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous, type);
 }
+
+GraphEngine::GraphEngine(EngineGraph graph)
+    : marks_(c10::make_intrusive<ReadyMarks>()),
+      passed_through_(find_passed_through(graph.graph)),
+      code_(marked(graph.graph), "run"),
+      self_(std::move(graph.self)),
+      extra_(std::move(graph.extra)),
+      packed_(std::move(graph.packed)),
+      change_(graph.layout, graph.precision) {
+  extra_.push_back(c10::IValue::make_capsule(marks_));
+}
+
+std::uint64_t GraphEngine::packed_bytes() const { return packed_ ? packed_->bytes() : 0; }
 
 std::vector<c10::IValue> GraphEngine::run(std::vector<c10::IValue> inputs, EarlyResults* early) {
   std::vector<bool> taken(passed_through_.size());
@@ -135,8 +140,8 @@ std::vector<c10::IValue> GraphEngine::run(std::vector<c10::IValue> inputs, Early
   stack.reserve(inputs.size() + extra_.size() + 1);
   stack.push_back(self_);
   for (c10::IValue& input : inputs) {
-    input = map_tensors(input, [&](const at::Tensor& tensor) { return prepared(tensor); });
-    stack.push_back(std::move(input));
+    stack.push_back(change_.apply(input));
+    input = {};
   }
   inputs.clear();  // the graph frees an argument after its last use
   stack.insert(stack.end(), extra_.begin(), extra_.end());
@@ -155,12 +160,11 @@ std::vector<c10::IValue> GraphEngine::run(std::vector<c10::IValue> inputs, Early
   return outputs;
 }
 
-std::unique_ptr<Engine> build_plain_engine(const LoadedModule& loaded) {
+EngineGraph prepare_plain(const LoadedModule& loaded) {
   if (loaded.precision != Precision::kFloat32) {
     throw std::runtime_error("it computes in the model's own precision");
   }
-  return std::make_unique<GraphEngine>(loaded.module.get_method("run").graph()->copy(),
-                                       loaded.module._ivalue());
+  return {loaded.module.get_method("run").graph()->copy(), loaded.module._ivalue()};
 }
 
 FrozenShard freeze_shard(const LoadedModule& loaded) {

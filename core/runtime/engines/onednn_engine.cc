@@ -116,7 +116,7 @@ void compute_outside(torch::jit::Graph& graph) {
 
 }  // namespace
 
-std::unique_ptr<Engine> build_onednn_engine(const LoadedModule& loaded) {
+EngineGraph prepare_onednn(const LoadedModule& loaded) {
   if (!loaded.device.is_cpu()) throw std::runtime_error("oneDNN runs on the CPU only");
   if (loaded.precision != Precision::kFloat32) throw std::runtime_error("fp32 only");
   auto [graph, self] = freeze_shard(loaded);
@@ -124,7 +124,7 @@ std::unique_ptr<Engine> build_onednn_engine(const LoadedModule& loaded) {
   torch::jit::ConvertFrozenOpsToMKLDNN(graph);
   compute_outside(*graph);
   torch::jit::FrozenLinearTranspose(graph);
-  return std::make_unique<GraphEngine>(std::move(graph), std::move(self));
+  return {std::move(graph), std::move(self)};
 }
 
 }  // namespace pareto::runtime

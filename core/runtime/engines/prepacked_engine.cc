@@ -250,24 +250,9 @@ c10::IValue replace(torch::jit::Graph& graph, Fusion fusion) {
   return c10::IValue::make_capsule(c10::make_intrusive<PackedConvolution>(std::move(fusion.spec)));
 }
 
-class PrepackedEngine final : public GraphEngine {
- public:
-  PrepackedEngine(std::shared_ptr<torch::jit::Graph> graph, c10::IValue self,
-                  std::vector<c10::IValue> layers, Precision precision,
-                  std::shared_ptr<const PackedWeights> weights)
-      : GraphEngine(std::move(graph), std::move(self), std::move(layers), Layout::kChannelsLast,
-                    precision),
-        weights_(std::move(weights)) {}
-
-  std::uint64_t packed_bytes() const override { return weights_->bytes(); }
-
- private:
-  const std::shared_ptr<const PackedWeights> weights_;
-};
-
 }  // namespace
 
-std::unique_ptr<Engine> build_prepacked_engine(const LoadedModule& loaded) {
+EngineGraph prepare_prepacked(const LoadedModule& loaded) {
   if (!loaded.device.is_cpu()) throw std::runtime_error("packed convolutions run on the CPU only");
   auto [graph, self] = freeze_shard(loaded);
   const bool bf16 = loaded.precision == Precision::kBFloat16;
@@ -301,8 +286,8 @@ std::unique_ptr<Engine> build_prepacked_engine(const LoadedModule& loaded) {
     throw std::runtime_error("there is no convolution, linear layer or pooling to pack");
   torch::jit::EliminateDeadCode(graph);
   if (bf16) constants_to_bfloat16(*graph);
-  return std::make_unique<PrepackedEngine>(std::move(graph), std::move(self), std::move(packed),
-                                           loaded.precision, weights);
+  return {std::move(graph),      std::move(self),  std::move(packed),
+          Layout::kChannelsLast, loaded.precision, weights};
 }
 
 }  // namespace pareto::runtime

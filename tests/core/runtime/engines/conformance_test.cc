@@ -30,7 +30,7 @@ Values copies(const Values& values) {
 }
 
 Values plain_results(const LoadedModule& loaded, const Values& inputs) {
-  return build_plain_engine(loaded)->run(copies(inputs), nullptr);
+  return build_engine("plain", loaded)->run(copies(inputs), nullptr);
 }
 
 /// Both are the same but for rounding.

@@ -74,9 +74,9 @@ def run(self, x, flag: bool):
 TEST(ChannelsLastEngine, LeavesResultsInTheShapeOfPlain) {
   const test::Case one = test::winograd_blocks();
   const auto results =
-      build_channels_last_engine(one.loaded)->run(std::vector<c10::IValue>(one.inputs), nullptr);
+      build_engine("channels_last", one.loaded)->run(std::vector<c10::IValue>(one.inputs), nullptr);
   const auto plain =
-      build_plain_engine(one.loaded)->run(std::vector<c10::IValue>(one.inputs), nullptr);
+      build_engine("plain", one.loaded)->run(std::vector<c10::IValue>(one.inputs), nullptr);
   for (std::size_t i = 0; i < plain.size(); ++i) {
     EXPECT_EQ(results[i].toTensor().sizes(), plain[i].toTensor().sizes());
     EXPECT_TRUE(results[i].toTensor().is_contiguous(at::MemoryFormat::ChannelsLast));
@@ -86,16 +86,16 @@ TEST(ChannelsLastEngine, LeavesResultsInTheShapeOfPlain) {
 TEST(OnednnEngine, IsForTheCpuAndFullPrecision) {
   test::Case one = test::convolutions();
   one.loaded.precision = Precision::kBFloat16;
-  EXPECT_ANY_THROW(build_onednn_engine(one.loaded));
+  EXPECT_ANY_THROW(build_engine("onednn", one.loaded));
   one.loaded.precision = Precision::kFloat32;
   one.loaded.device = c10::Device("cuda:0");
-  EXPECT_ANY_THROW(build_onednn_engine(one.loaded));
+  EXPECT_ANY_THROW(build_engine("onednn", one.loaded));
 }
 
 TEST(PlainEngine, ComputesInTheModelsOwnPrecision) {
   test::Case one = test::convolutions();
   one.loaded.precision = Precision::kBFloat16;
-  EXPECT_ANY_THROW(build_plain_engine(one.loaded));
+  EXPECT_ANY_THROW(build_engine("plain", one.loaded));
 }
 
 TEST(GraphEngine, AResultThatIsNoTupleIsRefused) {

@@ -37,7 +37,7 @@ class Layers : public testing::TestWithParam<EngineEntry> {
   static void compare(const Layer& layer) {
     const LoadedModule loaded =
         test::written_module("\ndef run(self, x):\n" + layer.code, layer.weights);
-    const auto plain = build_plain_engine(loaded);
+    const auto plain = build_engine("plain", loaded);
     for (const int threads : {1, 2}) {
       set_thread_count(threads);
       const auto engine = GetParam().build(loaded);

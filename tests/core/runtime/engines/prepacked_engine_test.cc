@@ -70,8 +70,8 @@ TEST(PrepackedEngine, OfRandomNetworksAgreesWithPlain) {
     const LoadedModule loaded = written_module(code, {{"a", at::randn({16, 16, 3, 3}) * 0.05},
                                                       {"b", at::randn({16, 1, 3, 3}) * 0.2},
                                                       {"c", at::randn({16})}});
-    const auto engine = build_prepacked_engine(loaded);
-    const auto plain = build_plain_engine(loaded);
+    const auto engine = build_engine("prepacked", loaded);
+    const auto plain = build_engine("plain", loaded);
     const Values inputs{at::randn({1 + i % 2, 16, 5 + i % 7, 6})};
     const Values expected = plain->run(Values{inputs[0].toTensor().clone()}, nullptr);
     for (int turn = 0; turn < 2; ++turn) {
@@ -88,10 +88,10 @@ TEST(PrepackedEngine, OfRandomNetworksAgreesWithPlain) {
 
 TEST(PrepackedEngine, KeepsWeightsOfItsOwn) {
   const test::Case one = test::winograd_blocks();
-  const auto engine = build_prepacked_engine(one.loaded);
+  const auto engine = build_engine("prepacked", one.loaded);
   engine->run(Values(one.inputs), nullptr);
   EXPECT_GE(engine->packed_bytes(), 2U * 32 * 32 * 9 * 4);
-  EXPECT_EQ(build_plain_engine(one.loaded)->packed_bytes(), 0U);
+  EXPECT_EQ(build_engine("plain", one.loaded)->packed_bytes(), 0U);
 }
 
 TEST(PrepackedEngine, LeavesWeightsThatAreComputedToLibTorch) {
@@ -103,8 +103,8 @@ def run(self, x, w):
 )",
                                              {{"a", at::randn({3, 3, 1, 1})}});
   const Values inputs{at::randn({2, 3, 4, 4}), at::randn({3, 3, 1, 1})};
-  const Values expected = build_plain_engine(loaded)->run(Values(inputs), nullptr);
-  const Values results = build_prepacked_engine(loaded)->run(Values(inputs), nullptr);
+  const Values expected = build_engine("plain", loaded)->run(Values(inputs), nullptr);
+  const Values results = build_engine("prepacked", loaded)->run(Values(inputs), nullptr);
   EXPECT_TRUE(at::allclose(results[0].toTensor(), expected[0].toTensor(), 1e-4, 1e-5));
 }
 
@@ -116,8 +116,8 @@ def run(self, x):
 )",
                                              {{"a", at::randn({5, 5})}, {"b", at::randn({1})}});
   const Values inputs{at::randn({3, 5})};
-  const Values expected = build_plain_engine(shared)->run(Values(inputs), nullptr);
-  const Values results = build_prepacked_engine(shared)->run(Values(inputs), nullptr);
+  const Values expected = build_engine("plain", shared)->run(Values(inputs), nullptr);
+  const Values results = build_engine("prepacked", shared)->run(Values(inputs), nullptr);
   EXPECT_TRUE(at::allclose(results[0].toTensor(), expected[0].toTensor(), 1e-4, 1e-5));
   // One that is too short for a convolution, after another of the same sizes was timed.
   const LoadedModule wrong =
@@ -127,7 +127,7 @@ def run(self, x):
     return (torch.conv2d(y, self.a, self.b, [1, 1], [1, 1]),)
 )",
                      {{"a", at::randn({32, 32, 3, 3})}, {"b", at::randn({1})}});
-  EXPECT_ANY_THROW(build_prepacked_engine(wrong)->run({at::randn({1, 32, 9, 9})}, nullptr));
+  EXPECT_ANY_THROW(build_engine("prepacked", wrong)->run({at::randn({1, 32, 9, 9})}, nullptr));
 }
 
 TEST(PrepackedEngine, ASumThatIsReadTwiceIsNotWrittenOver) {
@@ -140,8 +140,8 @@ def run(self, x):
 )",
                                              {{"w", at::randn({16, 16, 1, 1})}});
   const Values inputs{at::randn({1, 16, 5, 5})};
-  const Values expected = build_plain_engine(loaded)->run(Values(inputs), nullptr);
-  const Values results = build_prepacked_engine(loaded)->run(Values(inputs), nullptr);
+  const Values expected = build_engine("plain", loaded)->run(Values(inputs), nullptr);
+  const Values results = build_engine("prepacked", loaded)->run(Values(inputs), nullptr);
   for (std::size_t i = 0; i < expected.size(); ++i) {
     EXPECT_TRUE(at::allclose(results[i].toTensor(), expected[i].toTensor(), 1e-4, 1e-5)) << i;
   }
@@ -156,8 +156,8 @@ def run(self, x, y):
   for (const at::Tensor& addend : {at::randn({16, 1, 1}), at::randn({1}), at::randn({1, 16, 5, 5}),
                                    at::randn({4, 16, 5, 5})}) {
     const Values inputs{at::randn({1, 16, 5, 5}), addend};
-    const Values expected = build_plain_engine(loaded)->run(Values(inputs), nullptr);
-    const Values results = build_prepacked_engine(loaded)->run(Values(inputs), nullptr);
+    const Values expected = build_engine("plain", loaded)->run(Values(inputs), nullptr);
+    const Values results = build_engine("prepacked", loaded)->run(Values(inputs), nullptr);
     for (std::size_t i = 0; i < expected.size(); ++i) {
       ASSERT_EQ(results[i].toTensor().sizes(), expected[i].toTensor().sizes()) << addend.sizes();
       EXPECT_TRUE(at::allclose(results[i].toTensor(), expected[i].toTensor(), 1e-4, 1e-5))
