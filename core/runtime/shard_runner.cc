@@ -7,7 +7,9 @@
 #include <optional>
 #include <utility>
 
+#include "core/base/thread_pool.h"
 #include "core/runtime/engines/engine_choice.h"
+#include "core/runtime/execution/schedule_choice.h"
 #include "core/runtime/segment_profiler.h"
 #include "core/runtime/shard_module.h"
 #include "core/runtime/torch/compat.h"
@@ -18,10 +20,11 @@
 namespace pareto::runtime {
 namespace {
 
-/// Thread count, warnings, inference mode and stop flag during one call into LibTorch.
+/// Threads, warnings, inference mode and stop flag during one call into LibTorch.
 class CallScope {
  public:
-  CallScope(int threads, const std::atomic<bool>* stop) : quiet_(&drop_), stop_(stop) {
+  CallScope(int threads, ThreadPool* pool, const std::atomic<bool>* stop)
+      : quiet_(&drop_), pool_(pool), stop_(stop) {
     set_thread_count(threads);
   }
 
@@ -29,6 +32,7 @@ class CallScope {
   DropWarnings drop_;
   warning_api::WarningHandlerGuard quiet_;
   c10::InferenceMode inference_;
+  const PoolScope pool_;
   const StopScope stop_;
 };
 
@@ -51,6 +55,16 @@ Expected<c10::Device> parse_device(const std::string& name) {
   });
 }
 
+const std::string kSequential = "sequential";
+
+/// Returns the threads that work is shared with, of which the caller is one.
+Expected<std::shared_ptr<ThreadPool>> make_pool(int threads) {
+  return guarded("starting threads", [&]() -> Expected<std::shared_ptr<ThreadPool>> {
+    return std::make_shared<ThreadPool>(std::min(threads, ThreadPool::kMostParts),
+                                        [] { set_thread_count(1); });
+  });
+}
+
 /// Converts an engine's early results to values and passes them on.
 struct EarlyValues final : EarlyResults {
   EarlyValues(const ShardBoundary& b, EarlyOutputs& e) : boundary(b), early(e) {}
@@ -69,25 +83,29 @@ struct EarlyValues final : EarlyResults {
 
 class TorchShardRunner final : public ShardRunner {
  public:
-  TorchShardRunner(plan::Shard shard, LoadedModule loaded, const RunnerOptions& options)
+  TorchShardRunner(plan::Shard shard, LoadedModule loaded, const RunnerOptions& options,
+                   std::shared_ptr<ThreadPool> pool)
       : shard_(std::move(shard)),
         loaded_(std::move(loaded)),
-        threads_(options.threads),
-        stop_(options.stop),
+        options_(options),
+        pool_(std::move(pool)),
         boundary_(loaded_.module, shard_, loaded_.device) {
     shard_.archive.clear();
     report_.weight_bytes = shard_.weight_bytes();
   }
 
-  Expected<> choose(const RunnerOptions& options) {
-    PARETO_ASSIGN(ChosenEngine chosen, choose_engine(options, loaded_, boundary_));
-    engine_ = std::move(chosen.engine);
-    report_.engine = std::move(chosen.name);
-    report_.timings = std::move(chosen.timings);
+  Expected<> choose() {
+    PARETO_ASSIGN(ChosenEngine chosen, choose_engine(options_, loaded_, boundary_));
+    options_.is_hopeless = {};  // may refer to what the caller had
+    report_.engine = chosen.name;
+    report_.timings = chosen.timings;
     report_.precision = chosen.precision;
-    report_.precision_reason = std::move(chosen.precision_reason);
-    if (report_.precision_reason.empty()) report_.precision_reason = options.precision_reason;
-    report_.packed_bytes = engine_->packed_bytes();
+    report_.precision_reason = chosen.precision_reason;
+    if (report_.precision_reason.empty()) report_.precision_reason = options_.precision_reason;
+    engine_ = chosen.engine;
+    if (options_.schedule != kSequential) PARETO_TRY(put_to_work(chosen));
+    if (report_.schedule_reason.empty()) report_.schedule_reason = options_.schedule_reason;
+    report_.packed_bytes = engine().packed_bytes();
     return {};
   }
 
@@ -113,30 +131,51 @@ class TorchShardRunner final : public ShardRunner {
       }
       last = cut;
     }
-    const CallScope scope(threads_, stop_.get());
+    const CallScope scope(options_.threads, pool_.get(), options_.stop.get());
     PARETO_ASSIGN(const auto arguments, boundary_.to_arguments(inputs));
     return guarded("profiling", [&]() -> Expected<ShardProfile> {
       return profile_segments(loaded_.module, shard_, arguments, std::max(repeats, 0), cuts);
     });
   }
 
+  Expected<schedules::ScheduleTrace> trace_schedule(std::vector<Value> inputs,
+                                                    int repeats) override {
+    const CallScope scope(options_.threads, pool_.get(), options_.stop.get());
+    if (!scheduled_) {
+      PARETO_TRY(put_to_work({engine_, {}, report_.engine, report_.precision}));
+    }
+    PARETO_ASSIGN(const auto arguments, boundary_.to_arguments(inputs));
+    return scheduled_->trace(arguments, repeats);
+  }
+
   const LoadReport& report() const override { return report_; }
 
  private:
+  /// Measures the engine's graph and runs it by the schedule from now on.
+  Expected<> put_to_work(const ChosenEngine& chosen) {
+    PARETO_ASSIGN(scheduled_, choose_schedule(options_, loaded_, boundary_, chosen, pool_));
+    report_.schedule = scheduled_->name();
+    report_.schedule_reason = scheduled_->reason();
+    return {};
+  }
+
+  Engine& engine() { return scheduled_ ? scheduled_->engine() : *engine_; }
+
   Expected<std::vector<Value>> run_engine(std::vector<Value> inputs, EarlyResults* early) {
-    const CallScope scope(threads_, stop_.get());
+    const CallScope scope(options_.threads, pool_.get(), options_.stop.get());
     PARETO_ASSIGN(auto arguments, boundary_.to_arguments(inputs));
     return guarded("running the shard", [&]() -> Expected<std::vector<Value>> {
-      return boundary_.to_values(engine_->run(std::move(arguments), early));
+      return boundary_.to_values(engine().run(std::move(arguments), early));
     });
   }
 
   plan::Shard shard_;
   LoadedModule loaded_;
-  const int threads_;
-  const std::shared_ptr<const std::atomic<bool>> stop_;
+  RunnerOptions options_;
+  const std::shared_ptr<ThreadPool> pool_;
   const ShardBoundary boundary_;
-  std::unique_ptr<Engine> engine_;
+  std::shared_ptr<Engine> engine_;
+  std::unique_ptr<ScheduledShard> scheduled_;
   LoadReport report_;
 };
 
@@ -167,12 +206,13 @@ Expected<std::unique_ptr<ShardRunner>> ShardRunner::load(const plan::Shard& shar
   // The profiling executor would record and re-optimise at the second run, and gains nothing here.
   torch::jit::getProfilingMode() = false;
   PARETO_ASSIGN(const c10::Device device, parse_device(options.device));
-  const CallScope scope(options.threads, options.stop.get());
+  PARETO_ASSIGN(const std::shared_ptr<ThreadPool> pool, make_pool(options.threads));
+  const CallScope scope(options.threads, pool.get(), options.stop.get());
   PARETO_ASSIGN(torch::jit::Module module, load_module(shard, weights, device));
   return guarded("loading the shard", [&]() -> Expected<std::unique_ptr<ShardRunner>> {
     auto runner = std::make_unique<TorchShardRunner>(
-        shard, LoadedModule{std::move(module), device, options.precision}, options);
-    PARETO_TRY(runner->choose(options));
+        shard, LoadedModule{std::move(module), device, options.precision}, options, pool);
+    PARETO_TRY(runner->choose());
     return runner;
   });
 }

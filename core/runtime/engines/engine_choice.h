@@ -11,7 +11,7 @@
 namespace pareto::runtime {
 
 struct ChosenEngine {
-  std::unique_ptr<Engine> engine;
+  std::shared_ptr<Engine> engine;
   std::vector<EngineTiming> timings;  ///< timings of every engine tried; the engine kept is `name`
   std::string name;
   Precision precision = Precision::kFloat32;  ///< precision that the engine computes in

@@ -38,6 +38,8 @@ struct RunnerOptions {
   /// A name from schedules::schedule_names(), "auto", or a user's program as JSON text, which begins
   /// with '{'.
   std::string schedule = "sequential";
+  /// The reason why "auto" chose it in an earlier load of the shard; copied into the report.
+  std::string schedule_reason{};
   /// Returns whether "auto" need not try an engine, given the time of the plain engine's first run.
   /// If this is empty, "auto" tries all. Called by load() only, on its thread.
   std::function<bool(const std::string& engine, Precision precision, Nanoseconds plain)>

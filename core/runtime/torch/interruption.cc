@@ -39,6 +39,8 @@ StopScope::StopScope(const std::atomic<bool>* stop)
 
 StopScope::~StopScope() { stop_of_this_thread = before_; }
 
+const std::atomic<bool>* current_stop() { return stop_of_this_thread; }
+
 void insert_stop_checks(torch::jit::Graph& graph) {
   insert_into(graph, graph.block(), go_on_symbol());
 }

@@ -21,6 +21,9 @@ class StopScope {
   const std::atomic<bool>* const before_;
 };
 
+/// Returns the flag of the calling thread's StopScope, for one in a thread that helps it; or null.
+const std::atomic<bool>* current_stop();
+
 /// Makes every loop of the graph throw once the StopScope's flag is true. To be called after all
 /// passes: they take the question for something that may write anywhere.
 void insert_stop_checks(torch::jit::Graph& graph);

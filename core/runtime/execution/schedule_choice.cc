@@ -1,0 +1,317 @@
+#include "core/runtime/execution/schedule_choice.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "core/base/text.h"
+#include "core/runtime/execution/measured_graph.h"
+#include "core/runtime/schedules/schedule.h"
+#include "core/runtime/torch/guarded.h"
+#include "core/runtime/torch/threads.h"
+
+namespace pareto::runtime {
+namespace {
+
+using Arguments = std::vector<c10::IValue>;
+using schedules::ScheduleEntry;
+using schedules::Timetable;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::uint64_t kExampleSeed = 1;
+constexpr int kRounds = 5;
+// As engines have it: fusing differently reorders sums. Units of a fused graph keep its operators,
+// so that only a batch that is cut may differ at all.
+constexpr double kMaxError = 1e-3;
+// Nanoseconds that a value takes from one worker to another that looks for it.
+constexpr double kHandOff = 3000;
+
+const std::string kSequential = "sequential";
+const std::string kProgram = "program";
+const std::string kMixed = "mixed";
+
+/// Returns the entry of a schedule, "program" for a program's JSON text; null if there is none.
+const ScheduleEntry* find_schedule(const std::string& name) {
+  const std::string& wanted = name.starts_with('{') ? kProgram : name;
+  for (const ScheduleEntry& entry : schedules::builtin_schedules()) {
+    if (entry.name == wanted) return &entry;
+  }
+  return nullptr;
+}
+
+/// Returns whether values are equal bit for bit.
+bool same_bits(const std::vector<Value>& a, const std::vector<Value>& b) {
+  return bit_equal(Tuple{a}, Tuple{b});
+}
+
+class Chooser;
+
+class MeasuredShard final : public ScheduledShard {
+ public:
+  MeasuredShard(std::shared_ptr<Engine> sequential, int threads, std::shared_ptr<ThreadPool> pool)
+      : pool_(std::move(pool)), threads_(threads), sequential_(std::move(sequential)) {}
+
+  Engine& engine() override { return scheduled_ ? *scheduled_ : *sequential_; }
+  const std::string& name() const override { return name_; }
+  const std::string& reason() const override { return reason_; }
+
+  Expected<schedules::ScheduleTrace> trace(const Arguments& arguments, int repeats) override {
+    return guarded("tracing the schedule", [&]() -> Expected<schedules::ScheduleTrace> {
+      schedules::ScheduleTrace trace;
+      trace.graph = graph_->graph();
+      trace.timetable = timetable_;
+      trace.predicted = schedules::makespan(timetable_, trace.graph, kHandOff);
+      trace.peak_bytes = schedules::peak_bytes(timetable_, trace.graph);
+      const auto recorded = graph_->build(timetable_);
+      struct Run {
+        Nanoseconds took;
+        std::vector<schedules::TurnTime> turns;
+      };
+      std::vector<Run> runs;
+      std::vector<Nanoseconds> one;
+      std::vector<Nanoseconds> all;
+      ScheduledEngine::Record record;
+      for (int run = -1; run < std::max(repeats, 1); ++run) {
+        recorded->record(&record);
+        const Nanoseconds took = time(*recorded, arguments, threads_);
+        const Nanoseconds alone = time(*sequential_, arguments, 1);
+        const Nanoseconds together = time(*sequential_, arguments, threads_);
+        if (run < 0) continue;  // it warms up
+        runs.push_back({took, record.turns});
+        one.push_back(alone);
+        all.push_back(together);
+      }
+      const auto middle = [](auto& values, auto by) -> auto& {
+        const auto at = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+        std::ranges::nth_element(values, at, {}, by);
+        return *at;
+      };
+      Run& median = middle(runs, &Run::took);
+      trace.measured = median.took;
+      trace.turns = std::move(median.turns);
+      trace.sequential_one = middle(one, std::identity{});
+      trace.sequential_all = middle(all, std::identity{});
+      return trace;
+    });
+  }
+
+ private:
+  friend class Chooser;
+
+  Nanoseconds time(Engine& engine, const Arguments& arguments, int threads) const {
+    set_thread_count(threads);
+    const PoolScope scope(threads > 1 ? pool_.get() : nullptr);
+    const auto start = Clock::now();
+    engine.run(arguments, nullptr);
+    const Nanoseconds took = Clock::now() - start;
+    set_thread_count(threads_);
+    return took;
+  }
+
+  const std::shared_ptr<ThreadPool> pool_;
+  const int threads_;
+  const std::shared_ptr<Engine> sequential_;
+  std::unique_ptr<MeasuredGraph> graph_;
+  Timetable timetable_;
+  std::unique_ptr<ScheduledEngine> scheduled_;  ///< null: sequential
+  std::string name_ = kSequential;
+  std::string reason_;
+};
+
+class Chooser {
+ public:
+  Chooser(const RunnerOptions& options, const LoadedModule& loaded, const ShardBoundary& boundary,
+          const ChosenEngine& chosen, std::shared_ptr<ThreadPool> pool)
+      : options_(options),
+        boundary_(boundary),
+        cpu_(loaded.device.is_cpu()),
+        plain_(chosen.name == builtin_engines()[0].name),
+        shard_(std::make_unique<MeasuredShard>(chosen.engine, options.threads, pool)) {
+    LoadedModule prepared = loaded;
+    prepared.precision = chosen.precision;
+    for (const EngineEntry& entry : builtin_engines()) {
+      if (entry.name != chosen.name) continue;
+      shard_->graph_ =
+          std::make_unique<MeasuredGraph>(entry, std::move(prepared), options.threads, *pool);
+    }
+  }
+
+  Expected<std::unique_ptr<ScheduledShard>> choose() {
+    if (!cpu_) return fail(ErrorCode::kInvalidArgument, "schedules run on the CPU only");
+    PARETO_ASSIGN(examples_, boundary_.example_values(options_.batch, kExampleSeed));
+    PARETO_ASSIGN(reference_, run(shard_->engine()));
+    PARETO_ASSIGN(const Arguments arguments, boundary_.to_arguments(examples_));
+    shard_->graph_->measure(arguments);
+    PARETO_TRY(learn_batch(arguments));
+    if (options_.schedule == "auto") {
+      PARETO_TRY(keep_fastest());
+    } else {
+      PARETO_TRY(keep_named());
+    }
+    return std::move(shard_);
+  }
+
+ private:
+  Expected<> learn_batch(const Arguments& arguments) {
+    if (options_.batch < 2) {
+      whole_because_ = "a batch of one sample cannot be cut";
+      return {};
+    }
+    PARETO_ASSIGN(const auto fewer, boundary_.example_values(options_.batch / 2, kExampleSeed));
+    PARETO_ASSIGN(const Arguments part, boundary_.to_arguments(fewer));
+    whole_because_ = shard_->graph_->find_batch_rule(options_.batch, arguments, part);
+    return {};
+  }
+
+  Expected<std::vector<Value>> run(Engine& engine) const {
+    PARETO_ASSIGN(Arguments arguments, boundary_.to_arguments(examples_));
+    const PoolScope scope(options_.threads > 1 ? shard_->pool_.get() : nullptr);
+    return boundary_.to_values(engine.run(std::move(arguments), nullptr));
+  }
+
+  Expected<Timetable> make(const ScheduleEntry& entry, bool may_split) const {
+    schedules::ScheduleRequest request;
+    request.graph = shard_->graph_->graph();
+    request.workers = static_cast<std::size_t>(options_.threads);
+    request.batch = options_.batch;
+    request.may_split = may_split;
+    request.hand_off = kHandOff;
+    if (entry.name == kProgram) request.program = options_.schedule;
+    PARETO_ASSIGN(Timetable timetable, entry.make(request));
+    PARETO_TRY(schedules::check(timetable, request.graph));
+    return timetable;
+  }
+
+  struct Candidate {
+    std::string name;
+    Timetable timetable;
+    std::unique_ptr<ScheduledEngine> engine;  ///< null: the whole graph at once
+    std::string reason{};
+    Nanoseconds best = Nanoseconds::max();
+  };
+
+  /// Makes a schedule and compares its results with the reference. If a cut batch gives others, it
+  /// is made without cutting.
+  Expected<Candidate> prepare(const ScheduleEntry& entry) const {
+    std::string reason = whole_because_;
+    for (const bool split : {true, false}) {
+      if (split && !whole_because_.empty()) continue;
+      PARETO_ASSIGN(Candidate candidate, build(entry, split));
+      const bool cut = candidate.timetable.parts > 1;
+      const auto outputs = guarded(entry.name, [&] { return run(*candidate.engine); });
+      if (!outputs && !cut) return tl::unexpected(outputs.error());
+      const std::string wrong = outputs ? difference(*outputs) : outputs.error().message;
+      if (wrong.empty()) {
+        if (!split && entry.name == "microbatch") candidate.reason = reason;
+        return candidate;
+      }
+      if (!cut) return fail(ErrorCode::kInternal, "schedule {}: {}", entry.name, wrong);
+      reason = "the batch is not cut: " + wrong;
+    }
+    return fail(ErrorCode::kInternal, "schedule {}: {}", entry.name, reason);
+  }
+
+  Expected<Candidate> build(const ScheduleEntry& entry, bool split) const {
+    Candidate candidate{entry.name, {}, nullptr};
+    PARETO_ASSIGN(candidate.timetable, make(entry, split));
+    candidate.engine = shard_->graph_->build(candidate.timetable);
+    return candidate;
+  }
+
+  /// Says what is wrong with results, or nothing.
+  std::string difference(const std::vector<Value>& outputs) const {
+    if (same_bits(reference_, outputs)) return "";
+    if (plain_) return "its results are not those of the plain engine bit for bit";
+    const double error = relative_error(Tuple{reference_}, Tuple{outputs});
+    if (error <= kMaxError) return "";
+    return fmt::format("its results are off by {:.2g} of the largest", error);
+  }
+
+  Expected<> keep_named() {
+    const ScheduleEntry* const entry = find_schedule(options_.schedule);
+    if (entry == nullptr) {
+      return fail(ErrorCode::kInvalidArgument, "unknown schedule \"{}\"{}; schedules are auto, {}",
+                  options_.schedule, did_you_mean(options_.schedule, schedules::schedule_names()),
+                  join(schedules::schedule_names()));
+    }
+    PARETO_ASSIGN(Candidate candidate, prepare(*entry));
+    if (entry->name == kMixed) {
+      std::vector<Candidate> both;
+      PARETO_ASSIGN(Candidate sequential, build(*find_schedule(kSequential), false));
+      sequential.engine.reset();
+      both.push_back(std::move(sequential));
+      both.push_back(std::move(candidate));
+      return keep(fastest_of(both));
+    }
+    return keep(candidate);
+  }
+
+  Expected<> keep_fastest() {
+    std::vector<Candidate> candidates;
+    PARETO_ASSIGN(Candidate sequential, build(*find_schedule(kSequential), false));
+    sequential.engine.reset();
+    candidates.push_back(std::move(sequential));
+    for (const ScheduleEntry& entry : schedules::builtin_schedules()) {
+      if (entry.name == kSequential || entry.name == kProgram) continue;
+      auto candidate = prepare(entry);
+      // One that does not fit takes no part.
+      if (candidate) candidates.push_back(*std::move(candidate));
+    }
+    return keep(fastest_of(candidates));
+  }
+
+  /// Times candidates in turns and returns the fastest, with a reason if it is not the last.
+  Candidate& fastest_of(std::vector<Candidate>& candidates) const {
+    for (int round = 0; round < kRounds; ++round) {
+      for (Candidate& candidate : candidates) {
+        Engine& engine = candidate.engine ? *candidate.engine : *shard_->sequential_;
+        const auto start = Clock::now();
+        static_cast<void>(run(engine));
+        const Nanoseconds took = Clock::now() - start;
+        if (round > 0) candidate.best = std::min(candidate.best, took);
+      }
+    }
+    Candidate& best = *std::ranges::min_element(candidates, {}, &Candidate::best);
+    const bool asked = best.name == options_.schedule;
+    std::string times;
+    for (const Candidate& candidate : candidates) {
+      times += fmt::format("{}{} {:.3g} ms", times.empty() ? "" : ", ", candidate.name,
+                           to_milliseconds(candidate.best));
+    }
+    if (!asked) best.reason = "the fastest here: " + times;
+    return best;
+  }
+
+  Expected<> keep(Candidate& candidate) {
+    shard_->name_ = candidate.name;
+    shard_->reason_ = std::move(candidate.reason);
+    shard_->timetable_ = std::move(candidate.timetable);
+    shard_->scheduled_ = std::move(candidate.engine);
+    return {};
+  }
+
+  const RunnerOptions& options_;
+  const ShardBoundary& boundary_;
+  const bool cpu_;
+  const bool plain_;
+  std::unique_ptr<MeasuredShard> shard_;
+  std::vector<Value> examples_;
+  std::vector<Value> reference_;  ///< the chosen engine's results
+  std::string whole_because_;     ///< why the batch is never cut; empty: it may be
+};
+
+}  // namespace
+
+Expected<std::unique_ptr<ScheduledShard>> choose_schedule(const RunnerOptions& options,
+                                                          const LoadedModule& loaded,
+                                                          const ShardBoundary& boundary,
+                                                          const ChosenEngine& chosen,
+                                                          std::shared_ptr<ThreadPool> pool) {
+  return guarded("schedule " + options.schedule.substr(0, 40),
+                 [&]() -> Expected<std::unique_ptr<ScheduledShard>> {
+                   return Chooser(options, loaded, boundary, chosen, std::move(pool)).choose();
+                 });
+}
+
+}  // namespace pareto::runtime

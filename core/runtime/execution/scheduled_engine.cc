@@ -1,0 +1,386 @@
+#include "core/runtime/execution/scheduled_engine.h"
+
+#include <c10/core/InferenceMode.h>
+#include <c10/util/ScopeExit.h>
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <stdexcept>
+#include <utility>
+
+#include "core/runtime/kernels/packed_weights.h"
+#include "core/runtime/torch/compat.h"
+#include "core/runtime/torch/interruption.h"
+#include "core/runtime/torch/threads.h"
+
+namespace pareto::runtime {
+namespace {
+
+namespace jit = torch::jit;
+using schedules::Timetable;
+using schedules::Turn;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::microseconds kSpin{30};
+
+/// A unit, compiled.
+struct CompiledUnit {
+  jit::Code code;
+  std::vector<std::size_t> inputs;
+  std::vector<std::size_t> outputs;
+  bool whole = false;  ///< it runs once, on the whole batch
+};
+
+/// One turn, with what it waits for.
+struct PlannedTurn {
+  Turn turn;
+  std::size_t number = 0;            ///< of all turns of the timetable
+  std::vector<std::size_t> awaited;  ///< numbers of turns that other workers of its phase take
+};
+
+using PlannedPhase = std::vector<std::vector<PlannedTurn>>;
+
+/// Returns which values each unit takes from outside and gives.
+std::vector<std::vector<std::size_t>> outputs_of(const Timetable& timetable,
+                                                 const OperatorGraph& operators,
+                                                 const std::vector<std::size_t>& results) {
+  std::vector<std::size_t> unit_of(operators.size());
+  for (std::size_t unit = 0; unit < timetable.units.size(); ++unit) {
+    for (const std::size_t one : timetable.units[unit].operators) unit_of[one] = unit;
+  }
+  std::vector<std::vector<std::size_t>> outputs(timetable.units.size());
+  const auto give = [&](std::size_t value) {
+    if (value < operators.first_made()) return;
+    auto& given = outputs[unit_of[operators.maker(value)]];
+    if (std::ranges::find(given, value) == given.end()) given.push_back(value);
+  };
+  for (std::size_t unit = 0; unit < timetable.units.size(); ++unit) {
+    // What it reads of itself is no input of its graph.
+    for (const std::size_t value : operators.cut(timetable.units[unit].operators, {}).inputs) {
+      give(value);
+    }
+  }
+  for (const std::size_t value : results) give(value);
+  return outputs;
+}
+
+/// Waits until done() is true: for kSpin at once, then asleep on `flag`.
+void await(const std::atomic<std::uint32_t>& flag, std::uint32_t run) {
+  const auto end = Clock::now() + kSpin;
+  do {
+    for (int i = 0; i < 64; ++i) {
+      if (flag.load(std::memory_order_acquire) == run) return;
+#if defined(__x86_64__)
+      __builtin_ia32_pause();
+#endif
+    }
+  } while (Clock::now() < end);
+  for (std::uint32_t seen = flag.load(std::memory_order_acquire); seen != run;
+       seen = flag.load(std::memory_order_acquire)) {
+    flag.wait(seen, std::memory_order_acquire);
+  }
+}
+
+}  // namespace
+
+struct ScheduledEngine::Impl {
+  Impl(const EngineGraph& graph, const OperatorGraph& operators,
+       std::vector<std::vector<c10::IValue>> extras_of_parts, Timetable table, BatchRule batch_rule,
+       int thread_count, ThreadPool& thread_pool)
+      : timetable(std::move(table)),
+        rule(std::move(batch_rule)),
+        threads(thread_count),
+        pool(thread_pool),
+        self(graph.self),
+        extras(std::move(extras_of_parts)),
+        packed(graph.packed),
+        change(graph.layout, graph.precision),
+        passed_through(find_passed_through(graph.graph)),
+        first_extra(graph.graph->inputs().size() - graph.extra.size()),
+        first_made(operators.first_made()),
+        values(operators.values()),
+        slots(timetable.parts * values),
+        uses(timetable.parts * values) {
+    const CutGraph result = operators.cut_result();
+    const auto outputs = outputs_of(timetable, operators, result.inputs);
+    for (std::size_t i = 0; i < timetable.units.size(); ++i) {
+      const schedules::Unit& unit = timetable.units[i];
+      CutGraph cut = operators.cut(unit.operators, outputs[i]);
+      units.push_back({jit::Code(cut.graph, "unit"), std::move(cut.inputs), std::move(cut.outputs),
+                       unit.whole || timetable.parts == 1});
+    }
+    join = std::make_unique<CompiledUnit>(
+        CompiledUnit{jit::Code(result.graph, "result"), result.inputs, {}, true});
+    plan_turns(operators);
+    count_uses();
+    done = std::vector<std::atomic<std::uint32_t>>(turns);
+  }
+
+  void plan_turns(const OperatorGraph& operators) {
+    const auto dependencies = schedules::unit_dependencies(timetable, operators.weighted());
+    for (const schedules::Phase& phase : timetable.phases) {
+      PlannedPhase& planned = phases.emplace_back();
+      std::vector<std::pair<Turn, std::pair<std::size_t, std::size_t>>> known;  // worker, number
+      for (std::size_t worker = 0; worker < phase.workers.size(); ++worker) {
+        auto& row = planned.emplace_back();
+        for (const Turn& turn : phase.workers[worker]) {
+          known.push_back({turn, {worker, turns}});
+          row.push_back({turn, turns++, {}});
+        }
+      }
+      for (std::size_t worker = 0; worker < planned.size(); ++worker) {
+        for (PlannedTurn& one : planned[worker]) {
+          for (const std::size_t unit : dependencies[one.turn.unit]) {
+            for (const auto& [turn, place] : known) {
+              // A whole unit and all parts of another wait for each other's.
+              const bool concerns =
+                  units[unit].whole || units[one.turn.unit].whole || turn.part == one.turn.part;
+              if (turn.unit == unit && concerns && place.first != worker) {
+                one.awaited.push_back(place.second);
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+
+  /// Returns the slot of a value as that part sees it: arguments and what whole units made have one
+  /// for all parts.
+  std::size_t slot_of(std::size_t value, std::size_t part) const { return part * values + value; }
+
+  void count_uses() {
+    whole_value.assign(values, true);
+    for (const CompiledUnit& unit : units) {
+      for (const std::size_t value : unit.outputs) whole_value[value] = unit.whole;
+    }
+    use_counts.assign(timetable.parts * values, 0);
+    const auto count = [&](const CompiledUnit& unit, std::size_t part) {
+      for (const std::size_t value : unit.inputs) {
+        if (whole_value[value]) {
+          ++use_counts[slot_of(value, 0)];
+        } else if (unit.whole) {
+          for (std::size_t each = 0; each < timetable.parts; ++each) {
+            ++use_counts[slot_of(value, each)];
+          }
+        } else {
+          ++use_counts[slot_of(value, part)];
+        }
+      }
+    };
+    for (const PlannedPhase& phase : phases) {
+      for (const auto& worker : phase) {
+        for (const PlannedTurn& one : worker) count(units[one.turn.unit], one.turn.part);
+      }
+    }
+    count(*join, 0);
+  }
+
+  /// Returns what stands in a slot; the last of those that ask for it gets the only reference.
+  c10::IValue take(std::size_t slot) {
+    c10::IValue value = slots[slot];
+    if (uses[slot].fetch_sub(1, std::memory_order_acq_rel) == 1) slots[slot] = {};
+    return value;
+  }
+
+  /// Returns samples [first, last) of a value of the whole batch.
+  c10::IValue cut(const c10::IValue& value, std::size_t number, std::size_t part) const {
+    if (parts == 1 || !rule.batched[number] || !value.isTensor()) return value;
+    const at::Tensor whole = value.toTensor();
+    const std::int64_t begin = first_of(part);
+    return whole.narrow(0, begin, first_of(part + 1) - begin);
+  }
+
+  std::int64_t first_of(std::size_t part) const {
+    return rule.batch * static_cast<std::int64_t>(part) / static_cast<std::int64_t>(parts);
+  }
+
+  c10::IValue input_of(const CompiledUnit& unit, std::size_t value, std::size_t part) {
+    // The module's object and extra values stay.
+    if (value == 0) return self;
+    if (value < first_made && value >= first_extra) return extras[part][value - first_extra];
+    if (whole_value[value]) {
+      c10::IValue whole = take(slot_of(value, 0));
+      return unit.whole ? whole : cut(whole, value, part);
+    }
+    if (!unit.whole) return take(slot_of(value, part));
+    if (parts == 1) return take(slot_of(value, 0));
+    std::vector<c10::IValue> pieces;
+    for (std::size_t each = 0; each < parts; ++each) pieces.push_back(take(slot_of(value, each)));
+    if (!rule.batched[value] || !pieces[0].isTensor()) return pieces[0];
+    std::vector<at::Tensor> tensors;
+    for (const c10::IValue& piece : pieces) tensors.push_back(piece.toTensor());
+    return at::cat(tensors, 0);
+  }
+
+  void run_turn(const PlannedTurn& planned, std::size_t worker) {
+    const auto [number, part] = planned.turn;
+    const CompiledUnit& unit = units[number];
+    // A batch that is not cut runs as the first part.
+    if (part >= parts) return;
+    for (const std::size_t awaited : planned.awaited) await(done[awaited], generation);
+    if (failed.load(std::memory_order_relaxed)) return;
+    const auto begin = Clock::now();
+    jit::Stack stack;
+    stack.reserve(std::max(unit.inputs.size(), unit.outputs.size()));
+    for (const std::size_t value : unit.inputs) stack.push_back(input_of(unit, value, part));
+    jit::InterpreterState(unit.code).run(stack);
+    for (std::size_t i = 0; i < unit.outputs.size(); ++i) {
+      slots[slot_of(unit.outputs[i], part)] = std::move(stack[i]);
+    }
+    if (written != nullptr) write(planned.turn, worker, begin);
+  }
+
+  void write(const Turn& turn, std::size_t worker, Clock::time_point begin) {
+    const auto end = Clock::now();
+    const std::lock_guard lock(record_mutex);
+    written->turns.push_back({worker, turn.unit, turn.part, begin - started, end - started});
+    if (turn.part != 0) return;
+    for (const std::size_t value : units[turn.unit].outputs) {
+      const c10::IValue& made = slots[slot_of(value, 0)];
+      if (!made.isTensor() || !made.toTensor().defined() || made.toTensor().is_mkldnn()) continue;
+      written->sizes[value] = made.toTensor().sizes().vec();
+      written->bytes[value] = made.toTensor().nbytes();
+    }
+  }
+
+  /// Takes a worker's turns. Turns after one that failed are passed over, so that nobody waits for
+  /// them.
+  void work(const std::vector<PlannedTurn>& planned, std::size_t worker) {
+    for (const PlannedTurn& one : planned) {
+      try {
+        run_turn(one, worker);
+      } catch (...) {
+        const std::lock_guard lock(record_mutex);
+        if (!failure) failure = std::current_exception();
+        failed = true;
+      }
+      done[one.number].store(generation, std::memory_order_release);
+      done[one.number].notify_all();
+    }
+  }
+
+  void run_phase(std::size_t number) {
+    const PlannedPhase& phase = phases[number];
+    if (phase.size() == 1) {
+      const bool all = timetable.phases[number].all_threads;
+      set_thread_count(all ? threads : 1);
+      const PoolScope scope(all ? &pool : nullptr);
+      return work(phase[0], 0);
+    }
+    set_thread_count(1);
+    const std::atomic<bool>* const stop = current_stop();
+    pool.run(static_cast<int>(phase.size()), [&](int worker) {
+      DropWarnings drop;
+      const warning_api::WarningHandlerGuard quiet(&drop);
+      const c10::InferenceMode inference;
+      const StopScope stop_scope(stop);
+      work(phase[static_cast<std::size_t>(worker)], static_cast<std::size_t>(worker));
+    });
+  }
+
+  /// Frees what a run left that failed.
+  void clear() {
+    for (c10::IValue& slot : slots) slot = {};
+  }
+
+  std::vector<c10::IValue> run(std::vector<c10::IValue> inputs) {
+    const auto free_all = c10::make_scope_exit([this] { clear(); });
+    std::vector<c10::IValue> unchanged(passed_through.size());
+    for (std::size_t i = 0; i < unchanged.size(); ++i) {
+      if (passed_through[i] >= 0)
+        unchanged[i] = inputs[static_cast<std::size_t>(passed_through[i])];
+    }
+    parts = is_cut(inputs) ? timetable.parts : 1;
+    for (std::size_t i = 0; i < uses.size(); ++i) {
+      uses[i].store(use_counts[i], std::memory_order_relaxed);
+    }
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      if (use_counts[i + 1] > 0) slots[i + 1] = change.apply(inputs[i]);
+    }
+    inputs.clear();
+    ++generation;
+    failed = false;
+    started = Clock::now();
+    for (std::size_t phase = 0; phase < phases.size() && !failed; ++phase) run_phase(phase);
+    set_thread_count(threads);
+    if (failure) std::rethrow_exception(std::exchange(failure, nullptr));
+    jit::Stack stack;
+    for (const std::size_t value : join->inputs) stack.push_back(input_of(*join, value, 0));
+    jit::InterpreterState(join->code).run(stack);
+    const auto& elements = stack.back().toTupleRef().elements();
+    std::vector<c10::IValue> outputs(elements.begin(), elements.end());
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      if (passed_through[i] >= 0) outputs[i] = std::move(unchanged[i]);
+    }
+    return outputs;
+  }
+
+  /// Returns whether these arguments are of the batch that is cut.
+  bool is_cut(const std::vector<c10::IValue>& inputs) const {
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      if (timetable.parts == 1 || !rule.batched[i + 1] || !inputs[i].isTensor()) continue;
+      return inputs[i].toTensor().dim() > 0 && inputs[i].toTensor().size(0) == rule.batch;
+    }
+    return false;
+  }
+
+  const Timetable timetable;
+  const BatchRule rule;
+  const int threads;
+  ThreadPool& pool;
+  const c10::IValue self;
+  const std::vector<std::vector<c10::IValue>> extras;
+  const std::shared_ptr<const PackedWeights> packed;
+  ArgumentChange change;
+  const std::vector<std::ptrdiff_t> passed_through;
+  const std::size_t first_extra;
+  const std::size_t first_made;
+  const std::size_t values;
+  std::deque<CompiledUnit> units;
+  std::unique_ptr<CompiledUnit> join;  ///< puts the result together
+  std::vector<PlannedPhase> phases;
+  std::size_t turns = 0;
+  std::vector<bool> whole_value;  ///< by number: it has one slot for the whole batch
+  std::vector<int> use_counts;
+
+  // Of the run that goes on:
+  std::size_t parts = 1;
+  std::uint32_t generation = 0;
+  Clock::time_point started{};
+  std::vector<c10::IValue> slots;
+  std::vector<std::atomic<int>> uses;
+  std::vector<std::atomic<std::uint32_t>> done;
+  std::atomic<bool> failed{false};
+  std::mutex record_mutex;
+  std::exception_ptr failure;
+  Record* written = nullptr;
+};
+
+ScheduledEngine::ScheduledEngine(const EngineGraph& graph, const OperatorGraph& operators,
+                                 std::vector<std::vector<c10::IValue>> extras, Timetable timetable,
+                                 BatchRule rule, int threads, ThreadPool& pool)
+    : impl_(std::make_unique<Impl>(graph, operators, std::move(extras), std::move(timetable),
+                                   std::move(rule), threads, pool)) {}
+ScheduledEngine::~ScheduledEngine() = default;
+
+std::vector<c10::IValue> ScheduledEngine::run(std::vector<c10::IValue> inputs, EarlyResults*) {
+  return impl_->run(std::move(inputs));
+}
+
+std::uint64_t ScheduledEngine::packed_bytes() const {
+  return impl_->packed ? impl_->packed->bytes() : 0;
+}
+
+void ScheduledEngine::record(Record* record) {
+  impl_->written = record;
+  if (record == nullptr) return;
+  record->turns.clear();
+  record->sizes.assign(impl_->values, {});
+  record->bytes.assign(impl_->values, 0);
+}
+
+}  // namespace pareto::runtime
