@@ -25,6 +25,23 @@ Expected<std::vector<Row>> two_stage(const std::string& name, const std::string&
 /// the model's.
 Expected<std::vector<Row>> weights_sent(const std::string& name, const std::string& model,
                                         double bar);
+struct ScheduleBars {
+  double over_sequential = 0;
+  double over_intraop = 1;
+};
+/// Measures a model on two cores by the best schedule against one thread, against two threads that
+/// share each operator, and what "auto" chose against the best; batch 1.
+Expected<std::vector<Row>> schedule_gain(const std::string& name, const std::string& model,
+                                         const ScheduleBars& bars);
+/// Measures eight samples as two micro-batches on two cores against one thread.
+Expected<std::vector<Row>> schedule_microbatch(const std::string& name, const std::string& model);
+/// Measures what a schedule of one unit costs a stage of 1 ms.
+Expected<std::vector<Row>> schedule_overhead(const std::string& name);
+/// Counts outputs that are not those of the plain engine bit for bit, by every schedule, at batches
+/// 1, 3 and 8.
+Expected<std::vector<Row>> schedule_mismatches(const std::string& name,
+                                               const std::vector<std::string>& models);
+
 /// Milliseconds of a two-stage pipeline's latency that are no stage's compute, for a boundary of
 /// about 150 KB.
 Expected<std::vector<Row>> pipeline_overhead(const std::string& name, const std::string& model,

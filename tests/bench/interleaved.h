@@ -20,4 +20,10 @@ Expected<std::vector<Nanoseconds>> interleaved_minima(
     const std::vector<std::function<Expected<>()>>& contestants, Nanoseconds duration,
     int min_rounds);
 
+/// Each contestant's median time by the clock, for those that keep several cores busy. Rounds are as
+/// above.
+Expected<std::vector<Nanoseconds>> interleaved_medians(
+    const std::vector<std::function<Expected<>()>>& contestants, Nanoseconds duration,
+    int min_rounds);
+
 }  // namespace pareto::bench
