@@ -11,6 +11,7 @@
 #include <unordered_set>
 
 #include "core/base/digest.h"
+#include "core/runtime/shard_module.h"
 #include "core/runtime/torch/compat.h"
 #include "core/runtime/torch/interruption.h"
 
@@ -184,21 +185,6 @@ Nanoseconds median(std::vector<Nanoseconds> times) {
   return *middle;
 }
 
-/// Returns the operators of the shard among all steps, in the model's order.
-std::vector<const Step*> operators_of(const std::vector<Step>& steps, const Node* result,
-                                      std::int64_t prologue, std::int64_t count) {
-  std::vector<const Step*> operators;
-  for (const Step& step : steps) {
-    if (step.node->kind() == c10::prim::GetAttr || step.node == result) continue;
-    // What lays out the values that come in, before the operators, is none of them; nor what lays
-    // out those that go out, after.
-    if (prologue-- > 0) continue;
-    if (operators.size() == static_cast<std::size_t>(count)) break;
-    operators.push_back(&step);
-  }
-  return operators;
-}
-
 /// Returns for each value that `result` puts together (null: nothing is known) how many of the
 /// operators have run when the last one is done that it comes from.
 std::vector<std::size_t> operators_until_each(const Node* result,
@@ -256,9 +242,12 @@ ShardProfile profile_segments(const torch::jit::Module& module, const plan::Shar
   // from one.
   const Node* const maker = graph->outputs()[0]->node();
   const Node* const result = maker->kind() == c10::prim::TupleConstruct ? maker : nullptr;
-  const std::int64_t prologue = module.hasattr("prologue") ? module.attr("prologue").toInt() : 0;
-  const std::vector<const Step*> operators =
-      operators_of(steps, result, prologue, shard.end - shard.begin);
+  std::unordered_map<const Node*, const Step*> step_of;
+  for (const Step& step : steps) step_of.emplace(step.node, &step);
+  std::vector<const Step*> operators;
+  for (const Node* node : operator_nodes(module, *graph, shard)) {
+    operators.push_back(step_of.at(node));
+  }
 
   ShardProfile profile;
   for (std::size_t i = 0; i < operators.size(); ++i) {

@@ -30,6 +30,15 @@ void keep_weights(torch::jit::Module& module) {
   }
 }
 
+/// Gives operators their module paths.
+void name_scopes(const torch::jit::Module& module, const plan::Shard& shard) {
+  const auto nodes = operator_nodes(module, *module.get_method("run").graph(), shard);
+  for (std::size_t i = 0; i < std::min(nodes.size(), shard.scopes.size()); ++i) {
+    const auto root = c10::make_intrusive<torch::jit::Scope>();
+    nodes[i]->setScope(root->push(c10::Symbol::scope(shard.scopes[i])));
+  }
+}
+
 Expected<torch::jit::Module> load_archive(const plan::Shard& shard, c10::Device device) {
   try {
     std::istringstream stream(shard.archive);
@@ -51,6 +60,7 @@ Expected<torch::jit::Module> load_archive(const plan::Shard& shard, c10::Device 
     auto graph = method->graph();
     torch::jit::ConstantPropagation(graph);
     keep_weights(module);
+    name_scopes(module, shard);
     return module;
   } catch (const std::exception& error) {
     return fail(ErrorCode::kCorrupt, "LibTorch {} cannot load the archive (written by {}): {}",
@@ -82,6 +92,22 @@ Expected<> check_all_named(const torch::jit::Module& module, const plan::Shard& 
 }
 
 }  // namespace
+
+std::vector<torch::jit::Node*> operator_nodes(const torch::jit::Module& module,
+                                              torch::jit::Graph& graph, const plan::Shard& shard) {
+  // The tuple of results at the end is none; but it may be constant, or come from an operator.
+  const torch::jit::Node* const maker = graph.outputs()[0]->node();
+  std::int64_t prologue = module.hasattr("prologue") ? module.attr("prologue").toInt() : 0;
+  std::vector<torch::jit::Node*> nodes;
+  for (torch::jit::Node* node : graph.nodes()) {
+    if (node->kind() == c10::prim::Constant || node->kind() == c10::prim::GetAttr) continue;
+    if (node == maker && node->kind() == c10::prim::TupleConstruct) continue;
+    if (prologue-- > 0) continue;
+    if (static_cast<std::int64_t>(nodes.size()) == shard.end - shard.begin) break;
+    nodes.push_back(node);
+  }
+  return nodes;
+}
 
 Expected<torch::jit::Module> load_module(const plan::Shard& shard, const WeightSource& weights,
                                          c10::Device device) {

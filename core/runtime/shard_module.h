@@ -4,15 +4,23 @@
 
 #include <torch/script.h>
 
+#include <vector>
+
 #include "core/base/error.h"
 #include "core/plan/shard.h"
 #include "core/runtime/shard_runner.h"
 
 namespace pareto::runtime {
 
+/// Returns the nodes of a shard's graph (the module's "run", or a copy of it) that are operators of
+/// the model, in its order. What lays out the values that come in and go out is none of them.
+std::vector<torch::jit::Node*> operator_nodes(const torch::jit::Module& module,
+                                              torch::jit::Graph& graph, const plan::Shard& shard);
+
 /// Loads the archive and fills in its weights. On the CPU, weights share the memory of their
 /// source; other devices get copies. Each run begins by copying the weights that the graph writes
-/// in place; "prologue" counts these operators. Catches what LibTorch throws.
+/// in place; "prologue" counts these operators. Operators have their module path as scope, which
+/// engines hand on. Catches what LibTorch throws.
 /// Fails: kCorrupt (not a shard's archive; a weight of another shape), kNotFound (a weight).
 Expected<torch::jit::Module> load_module(const plan::Shard& shard, const WeightSource& weights,
                                          c10::Device device);

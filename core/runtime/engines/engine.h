@@ -118,6 +118,12 @@ class GraphEngine final : public Engine {
   ArgumentChange change_;
 };
 
+/// Returns the attribute by which an operator of our own names the kind that it stands for.
+inline c10::Symbol kind_attribute() {
+  static const c10::Symbol kKind = c10::Symbol::attr("stands_for");
+  return kKind;
+}
+
 /// A graph that nobody else has, and the object that is its first argument.
 struct FrozenShard {
   std::shared_ptr<torch::jit::Graph> graph;

@@ -226,13 +226,15 @@ void collect_poolings(torch::jit::Block* block, std::vector<std::pair<Node*, Poo
 }
 
 /// A node's own output becomes that of `symbol` run on `inputs` and a capsule that is an input of
-/// the graph.
-void substitute(torch::jit::Graph& graph, Node* last, c10::Symbol symbol,
+/// the graph. `first` says what it is to people, and where it stands in the model.
+void substitute(torch::jit::Graph& graph, Node* first, Node* last, c10::Symbol symbol,
                 std::vector<jit::Value*> inputs) {
   const torch::jit::WithInsertPoint here(last);
   inputs.push_back(graph.addInput());
   inputs.back()->setType(c10::CapsuleType::get());
   Node* run = graph.insertNode(graph.create(symbol, inputs));
+  run->setScope(first->scope());
+  run->s_(kind_attribute(), first->kind().toQualString());
   run->output()->setType(last->output()->type());
   last->output()->replaceAllUsesWith(run->output());
 }
@@ -245,7 +247,8 @@ c10::IValue replace(torch::jit::Graph& graph, Fusion fusion) {
   Node* convolution = fusion.nodes[0];
   jit::Value* addend =
       fusion.adds ? addend_of(fusion.nodes[1], convolution) : graph.insertConstant(c10::IValue());
-  substitute(graph, last, packed_convolution_symbol(), {convolution->input(0), addend});
+  substitute(graph, convolution, last, packed_convolution_symbol(),
+             {convolution->input(0), addend});
   for (auto node = fusion.nodes.rbegin(); node != fusion.nodes.rend(); ++node) (*node)->destroy();
   return c10::IValue::make_capsule(c10::make_intrusive<PackedConvolution>(std::move(fusion.spec)));
 }
@@ -277,7 +280,7 @@ EngineGraph prepare_prepacked(const LoadedModule& loaded) {
   std::vector<std::pair<Node*, PoolingSpec>> poolings;
   collect_poolings(graph->block(), poolings);
   for (auto& [node, spec] : poolings) {
-    substitute(*graph, node, packed_pooling_symbol(), {node->input(0)});
+    substitute(*graph, node, node, packed_pooling_symbol(), {node->input(0)});
     packed.push_back(
         c10::IValue::make_capsule(c10::make_intrusive<PackedPooling>(std::move(spec))));
     node->destroy();

@@ -45,6 +45,16 @@ void for_each_read(const Node* node, const Visit& visit) {
   walk(walk, node);
 }
 
+/// Returns the module path of a node; of one that a pass put in, that of what it reads.
+std::string scope_of(const Node* node) {
+  for (int step = 0; step < 8; ++step) {
+    if (std::string name = node->scopeName(); !name.empty()) return name;
+    if (node->inputs().empty()) break;
+    node = node->input(0)->node();
+  }
+  return "";
+}
+
 /// Returns the values that a node reads and makes.
 jit::ValueSet touched_by(const Node* node) {
   jit::ValueSet values;
@@ -119,8 +129,9 @@ OperatorGraph::OperatorGraph(std::shared_ptr<jit::Graph> graph) : graph_(std::mo
       last_in_place = i;
     }
     schedules::WeightedNode weighted;
-    weighted.kind = node->kind().toQualString();
-    weighted.scope = node->scopeName();
+    weighted.kind = node->hasAttribute(kind_attribute()) ? node->s(kind_attribute())
+                                                         : node->kind().toQualString();
+    weighted.scope = scope_of(node);
     weighted.after.assign(after.begin(), after.end());
     weighted_.nodes.push_back(std::move(weighted));
   }

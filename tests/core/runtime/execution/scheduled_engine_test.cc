@@ -110,7 +110,7 @@ TEST_P(EveryEngine, MeasuresEachOperator) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EveryEngine, testing::ValuesIn(builtin_engines()),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& each) { return each.param.name; });
 
 TEST(ScheduledEngine, CutsABatchAndPutsItTogether) {
   const c10::InferenceMode inference;
