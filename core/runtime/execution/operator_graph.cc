@@ -55,12 +55,12 @@ std::string scope_of(const Node* node) {
   return "";
 }
 
-/// Returns the values that a node reads and makes.
-jit::ValueSet touched_by(const Node* node) {
-  jit::ValueSet values;
-  for_each_read(node, [&](const jit::Value* value) { values.insert(value); });
-  for (const jit::Value* output : node->outputs()) values.insert(output);
-  return values;
+/// Returns whether a value may hold tensors that are written through it.
+bool is_container(const jit::Value* value) {
+  const auto kind = value->type()->kind();
+  return kind == c10::TypeKind::ListType || kind == c10::TypeKind::DictType ||
+         kind == c10::TypeKind::TupleType || kind == c10::TypeKind::OptionalType ||
+         kind == c10::TypeKind::AnyType;
 }
 
 /// Returns whether a node, or one inside its blocks, draws random numbers or does what is seen
@@ -98,29 +98,42 @@ OperatorGraph::OperatorGraph(std::shared_ptr<jit::Graph> graph) : graph_(std::mo
     operators_.push_back(node);
   }
 
-  std::vector<jit::ValueSet> touched;
+  struct Touched {
+    jit::ValueSet values;    ///< what it reads and makes
+    bool container = false;  ///< it touches one, in which any tensor may be
+  };
+  std::vector<Touched> touched(operators_.size());
   std::vector<std::size_t> writers;
   std::size_t last_in_place = SIZE_MAX;
   for (std::size_t i = 0; i < operators_.size(); ++i) {
-    const Node* const node = operators_[i];
+    Node* const node = operators_[i];
     std::set<std::size_t> after;
+    const auto touch = [&](jit::Value* value) {
+      touched[i].values.insert(value);
+      touched[i].container = touched[i].container || is_container(value);
+    };
     const auto read = [&](const auto& self, jit::Value* value) -> void {
       const auto known = numbers_.find(value);
       if (known == numbers_.end()) {
         // A list or tuple that is made again: what it holds counts.
         for (jit::Value* held : value->node()->inputs()) self(self, held);
-      } else if (known->second >= first_made()) {
-        after.insert(maker(known->second));
+        return;
       }
+      touch(value);
+      if (known->second >= first_made()) after.insert(maker(known->second));
     };
     for_each_read(node, [&](jit::Value* value) { read(read, value); });
-    touched.push_back(touched_by(node));
+    for (jit::Value* output : node->outputs()) touch(output);
+    const auto clash = [&](std::size_t writer, std::size_t other) {
+      return touched[writer].container || touched[other].container ||
+             aliases.writesToAlias(operators_[writer], touched[other].values);
+    };
     for (const std::size_t writer : writers) {
-      if (aliases.writesToAlias(operators_[writer], touched[i])) after.insert(writer);
+      if (clash(writer, i)) after.insert(writer);
     }
-    if (aliases.isMutable(const_cast<Node*>(node))) {
+    if (aliases.isMutable(node)) {
       for (std::size_t before = 0; before < i; ++before) {
-        if (aliases.writesToAlias(const_cast<Node*>(node), touched[before])) after.insert(before);
+        if (clash(i, before)) after.insert(before);
       }
       writers.push_back(i);
     }
