@@ -44,7 +44,7 @@ std::vector<Bench> builtin_benches() {
   for (const auto& [model, bars] :
        {std::pair{"inceptionv3", ScheduleBars{1.7, 1.05}},
         std::pair{"googlenet", ScheduleBars{1.6, 1.05}},
-        std::pair{"squeezenet", ScheduleBars{1.5, 1}}, std::pair{"resnet50", ScheduleBars{1.7, 1}},
+        std::pair{"squeezenet1_0", ScheduleBars{1.5, 1}}, std::pair{"resnet50", ScheduleBars{1.7, 1}},
         std::pair{"densenet121", ScheduleBars{1.4, 1}}}) {
     add("schedule", std::string("best_over_sequential/") + model,
         [model, bars](const std::string& name) { return schedule_gain(name, model, bars); });
@@ -54,7 +54,7 @@ std::vector<Bench> builtin_benches() {
   add("schedule", "overhead/one_unit", schedule_overhead);
   add("schedule", "mismatches", [](const std::string& name) {
     return schedule_mismatches(
-        name, {"squeezenet", "googlenet", "inceptionv3", "resnet50", "densenet121", "mobilenetv2"});
+        name, {"squeezenet1_0", "googlenet", "inceptionv3", "resnet50", "densenet121", "mobilenetv2"});
   });
   add("pipeline", "overhead_ms/k2",
       [](const std::string& name) { return pipeline_overhead(name, "mobilenetv2", "tcp", 0.5); });

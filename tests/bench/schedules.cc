@@ -115,7 +115,7 @@ Expected<std::vector<Row>> schedule_microbatch(const std::string& name, const st
 
 Expected<std::vector<Row>> schedule_overhead(const std::string& name) {
   // About a millisecond on one thread.
-  PARETO_ASSIGN(ScheduledModel opened, ScheduledModel::open("squeezenet", 1));
+  PARETO_ASSIGN(ScheduledModel opened, ScheduledModel::open("squeezenet1_0", 1));
   PARETO_ASSIGN(const auto plain, opened.load("sequential", 1));
   PARETO_ASSIGN(const auto one_unit, opened.load("clusters", 1));
   PARETO_ASSIGN(const auto times, times_of({plain.get(), one_unit.get()}, opened.inputs()));
