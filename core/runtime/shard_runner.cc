@@ -148,6 +148,10 @@ class TorchShardRunner final : public ShardRunner {
     return scheduled_->trace(arguments, repeats);
   }
 
+  std::vector<Nanoseconds> worker_times() const override {
+    return scheduled_ ? scheduled_->engine().worker_times() : std::vector<Nanoseconds>{};
+  }
+
   const LoadReport& report() const override { return report_; }
 
  private:

@@ -115,6 +115,9 @@ class ShardRunner {
     static_cast<void>(repeats);
     return fail(ErrorCode::kInvalidArgument, "this runner has no schedule");
   }
+  /// Returns how long each worker of its schedule has computed in all; empty if it has none.
+  /// Threads: any, while run() goes on too.
+  virtual std::vector<Nanoseconds> worker_times() const { return {}; }
   /// Returns what load() chose and measured.
   virtual const LoadReport& report() const = 0;
 };

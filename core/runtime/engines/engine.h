@@ -46,6 +46,8 @@ class Engine {
   /// Returns the bytes of weights that it shares with other engines (packed_weights.h), after its
   /// first run.
   virtual std::uint64_t packed_bytes() const { return 0; }
+  /// Returns how long each worker has computed in all; empty if it has no workers. Threads: any.
+  virtual std::vector<Nanoseconds> worker_times() const { return {}; }
 };
 
 /// The layout in which an engine wants images. Its results lie as the graph made them.

@@ -103,7 +103,8 @@ struct ScheduledEngine::Impl {
         first_made(operators.first_made()),
         values(operators.values()),
         slots(timetable.parts * values),
-        uses(timetable.parts * values) {
+        uses(timetable.parts * values),
+        busy(std::max<std::size_t>(timetable.workers(), 1)) {
     const CutGraph result = operators.cut_result();
     const auto outputs = outputs_of(timetable, operators, result.inputs);
     for (std::size_t i = 0; i < timetable.units.size(); ++i) {
@@ -231,11 +232,12 @@ struct ScheduledEngine::Impl {
     for (std::size_t i = 0; i < unit.outputs.size(); ++i) {
       slots[slot_of(unit.outputs[i], part)] = std::move(stack[i]);
     }
-    if (written != nullptr) write(planned.turn, worker, begin);
+    const auto end = Clock::now();
+    busy[worker].fetch_add(Nanoseconds(end - begin).count(), std::memory_order_relaxed);
+    if (written != nullptr) write(planned.turn, worker, begin, end);
   }
 
-  void write(const Turn& turn, std::size_t worker, Clock::time_point begin) {
-    const auto end = Clock::now();
+  void write(const Turn& turn, std::size_t worker, Clock::time_point begin, Clock::time_point end) {
     const std::lock_guard lock(record_mutex);
     written->turns.push_back({worker, turn.unit, turn.part, begin - started, end - started});
     if (turn.part != 0) return;
@@ -354,6 +356,7 @@ struct ScheduledEngine::Impl {
   std::vector<c10::IValue> slots;
   std::vector<std::atomic<int>> uses;
   std::vector<std::atomic<std::uint32_t>> done;
+  std::vector<std::atomic<std::int64_t>> busy;  ///< nanoseconds of each worker, of all runs
   std::atomic<bool> failed{false};
   std::mutex record_mutex;
   std::exception_ptr failure;
@@ -373,6 +376,12 @@ std::vector<c10::IValue> ScheduledEngine::run(std::vector<c10::IValue> inputs, E
 
 std::uint64_t ScheduledEngine::packed_bytes() const {
   return impl_->packed ? impl_->packed->bytes() : 0;
+}
+
+std::vector<Nanoseconds> ScheduledEngine::worker_times() const {
+  std::vector<Nanoseconds> times;
+  for (const auto& worker : impl_->busy) times.emplace_back(worker.load(std::memory_order_relaxed));
+  return times;
 }
 
 void ScheduledEngine::record(Record* record) {

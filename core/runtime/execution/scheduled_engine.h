@@ -46,6 +46,7 @@ class ScheduledEngine final : public Engine {
 
   std::vector<c10::IValue> run(std::vector<c10::IValue> inputs, EarlyResults* early) override;
   std::uint64_t packed_bytes() const override;
+  std::vector<Nanoseconds> worker_times() const override;
 
   /// What one run did.
   struct Record {

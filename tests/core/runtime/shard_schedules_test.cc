@@ -131,6 +131,8 @@ TEST(ShardSchedules, AreTraced) {
       EXPECT_LE(turn.begin, turn.end);
       EXPECT_LE(turn.end, 100 * trace->measured);
     }
+    const auto times = runner->worker_times();
+    EXPECT_EQ(times.size(), std::max<std::size_t>(trace->timetable.workers(), 1));
     // It still runs, and gives what it gave.
     EXPECT_TRUE(runner->run(pictures(1)));
   }
