@@ -74,6 +74,7 @@ void for_each_column(const results::RunRecord& run, const results::TrialRecord& 
   network("network_backward_mbit_per_s", &results::NetworkFigures::backward_mbit_per_s);
   visit("precision", text_of(trial.plan.precision_text()));
   visit("threads", text_of(trial.plan.threads_text()));
+  visit("schedule", text_of(trial.plan.schedule_text()));
   figure("rounds", trial.rounds.size());
   figure("latency_p50_ms", trial.latency.p50_ms);
   figure("latency_p90_ms", trial.latency.p90_ms);
@@ -98,6 +99,7 @@ void for_each_column(const results::RunRecord& run, const results::TrialRecord& 
   figure("link_wire_bytes", joined(trial.links, &results::LinkFigures::wire_bytes));
   figure("stage_engines", joined(trial.stages, &results::StageFigures::engine));
   figure("stage_precisions", joined(trial.stages, &results::StageFigures::precision));
+  figure("stage_schedules", text_of(joined(trial.stages, &results::StageFigures::schedule)));
   figure("stage_compute_ms", joined(trial.stages, &results::StageFigures::compute_p50_ms));
   figure("stage_peak_memory_bytes",
          joined(trial.stages, &results::StageFigures::peak_memory_bytes));

@@ -76,11 +76,14 @@ std::string boundary_of(const results::TrialRecord& trial) {
   return text;
 }
 
-/// Returns "prepacked bf16, onednn fp32": what runs each stage, once if all are alike.
+/// Returns "prepacked bf16, onednn fp32 mixed": what runs each stage and by which schedule, once if
+/// all are alike.
 std::string engines_of(const results::TrialRecord& trial) {
   std::vector<std::string> engines;
   for (const results::StageFigures& stage : trial.stages) {
-    engines.push_back(stage.engine + (stage.precision.empty() ? "" : " " + stage.precision));
+    const bool in_order = stage.schedule.empty() || stage.schedule == plan::kSequential;
+    engines.push_back(stage.engine + (stage.precision.empty() ? "" : " " + stage.precision) +
+                      (in_order ? "" : " " + stage.schedule));
   }
   if (std::ranges::count(engines, engines.empty() ? "" : engines.front()) == std::ssize(engines)) {
     engines.resize(std::min<std::size_t>(engines.size(), 1));

@@ -65,4 +65,11 @@ std::string time_split_text(const results::TimeSplit& split) {
                      transfer);
 }
 
+std::string schedule_text(const results::StageFigures& stage) {
+  const bool in_order = stage.schedule.empty() || stage.schedule == plan::kSequential;
+  if (in_order && stage.schedule_reason.empty()) return "";
+  return ", schedule " + (stage.schedule.empty() ? plan::kSequential : stage.schedule) +
+         (stage.schedule_reason.empty() ? "" : " (" + stage.schedule_reason + ")");
+}
+
 }  // namespace pareto::report

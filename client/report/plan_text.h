@@ -28,5 +28,7 @@ std::string format_interval(const results::Interval& interval);
 std::string rest_text(const results::TimeSplit& split);
 /// Returns "= 29.26 compute + 14.38 transfer + 1.880 rest", or the two parts that exceed the whole.
 std::string time_split_text(const results::TimeSplit& split);
+/// Returns ", schedule mixed (why)" of a stage, or nothing of one whose operators run in order.
+std::string schedule_text(const results::StageFigures& stage);
 
 }  // namespace pareto::report

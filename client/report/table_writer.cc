@@ -78,28 +78,66 @@ std::string write_time(const results::RunRecord& run) {
   return text + "\n";
 }
 
-/// Writes a line for each device that did not compute every stage in the precision asked for.
-std::string write_precisions(const results::RunRecord& run, const ReportStyle& style) {
-  struct Found {
-    std::size_t stages = 0;
-    std::size_t others = 0;
-    std::string first;
-  };
-  std::map<std::string, Found> devices;
+/// Stages of one device that are not run as was asked for.
+struct OtherStages {
+  std::size_t stages = 0;  ///< all of the device
+  std::size_t others = 0;
+  std::string first;  ///< sentence about the first one
+};
+
+/// Counts stages by device. `told`: calls it for each; returns what is said of one that is not run
+/// as was asked for, or nothing.
+template <typename Told>
+std::map<std::string, OtherStages> other_stages(const results::RunRecord& run, Told told) {
+  std::map<std::string, OtherStages> devices;
   for (const results::TrialRecord& trial : run.trials) {
-    for (const results::StageFigures& stage : trial.stages) {
-      Found& found = devices[stage.device];
+    for (std::size_t i = 0; i < trial.stages.size(); ++i) {
+      OtherStages& found = devices[trial.stages[i].device];
       ++found.stages;
-      if (stage.precision_reason.empty() || found.others++ > 0) continue;
-      found.first = fmt::format("of {}: {} computes it in {}, because {}", plan_name(trial),
-                                stage.engine, stage.precision, stage.precision_reason);
+      const std::string text = told(trial, i);
+      if (!text.empty() && found.others++ == 0) {
+        found.first = fmt::format("of {}: {}", plan_name(trial), text);
+      }
     }
   }
+  std::erase_if(devices, [](const auto& one) { return one.second.others == 0; });
+  return devices;
+}
+
+/// Writes a line for each device that did not compute every stage in the precision asked for.
+std::string write_precisions(const results::RunRecord& run, const ReportStyle& style) {
+  const auto devices = other_stages(run, [](const results::TrialRecord& trial, std::size_t i) {
+    const results::StageFigures& stage = trial.stages[i];
+    return stage.precision_reason.empty()
+               ? std::string()
+               : fmt::format("{} computes it in {}, because {}", stage.engine, stage.precision,
+                             stage.precision_reason);
+  });
   std::string text;
   for (const auto& [device, found] : devices) {
-    if (found.others == 0) continue;
     text += styled(fmt::format("{}: {} of {} stages are not in the precision asked for; that {} "
                                "(--max-error)",
+                               device, found.others, found.stages, found.first),
+                   RowStyle::kWarning, style) +
+            "\n";
+  }
+  return text;
+}
+
+/// Writes a line for each device that did not run every stage by the schedule asked for.
+std::string write_schedules(const results::RunRecord& run, const ReportStyle& style) {
+  const auto devices = other_stages(run, [](const results::TrialRecord& trial, std::size_t i) {
+    const results::StageFigures& stage = trial.stages[i];
+    if (i >= trial.plan.stages.size() || stage.schedule_reason.empty()) return std::string();
+    const std::string asked = plan::schedule_title(trial.plan.settings_of(i).schedule);
+    if (asked == plan::kAutoSchedule || asked == stage.schedule) return std::string();
+    return fmt::format("it runs by {}, because {}",
+                       stage.schedule.empty() ? plan::kSequential : stage.schedule,
+                       stage.schedule_reason);
+  });
+  std::string text;
+  for (const auto& [device, found] : devices) {
+    text += styled(fmt::format("{}: {} of {} stages do not run by the schedule asked for; that {}",
                                device, found.others, found.stages, found.first),
                    RowStyle::kWarning, style) +
             "\n";
@@ -149,6 +187,7 @@ class TableWriter final : public ReportWriter {
                           format_bytes(run.model_weight_bytes));
     }
     text += write_precisions(run, style);
+    text += write_schedules(run, style);
     text += write_time(run);
     text += write_disturbances(run, style);
     return text;

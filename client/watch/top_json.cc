@@ -76,6 +76,7 @@ Json stage_json(const Activity& activity, const StageView& stage) {
             {"engine", now.engine},
             {"in_flight", now.in_flight},
             {"rates", rates_json(stage.rates)}};
+  if (!now.schedule.empty()) json["schedule"] = now.schedule;
   if (!now.failure.empty()) json["failure"] = now.failure;
   return json;
 }

@@ -8,6 +8,7 @@
 #include "coordinator/profile/profile_subject.h"
 #include "coordinator/results/time_text.h"
 #include "coordinator/statistics/statistics.h"
+#include "core/base/digest.h"
 
 namespace pareto::profile {
 namespace {
@@ -33,6 +34,7 @@ plan::DeviceProfile blank_profile(const cluster::Cluster& cluster,
   profile.precision = settings.precision;
   profile.max_error = settings.max_error;
   profile.threads = settings.threads > 0 ? settings.threads : device.info().threads;
+  profile.schedule = settings.schedule;
   profile.batch = settings.batch;
   profile.memory_limit_bytes = device.info().memory_limit_bytes;
   profile.machine_shared_by = cluster.machine_shared_by(device);
@@ -153,7 +155,7 @@ Expected<> visit_all(std::vector<ProfileSubject>& subjects, const std::vector<st
   return {};
 }
 
-/// Returns "2 threads, engine plain, bf16".
+/// Returns "2 threads, engine plain, bf16, schedule mixed".
 std::string text_of(const plan::StageSettings& settings) {
   std::string text;
   if (settings.threads > 0) {
@@ -163,6 +165,9 @@ std::string text_of(const plan::StageSettings& settings) {
   text += settings.precision;
   if (settings.max_error > 0 && settings.precision != "fp32") {
     text += fmt::format(" off by at most {:.3g} %", 100 * settings.max_error);
+  }
+  if (settings.schedule != plan::kSequential) {
+    text += ", schedule " + plan::schedule_title(settings.schedule);
   }
   return text;
 }
@@ -185,10 +190,14 @@ std::string settings_text(const control::ShardSettings& settings, const DeviceSe
 
 std::string profile_key(const plan::DeviceProfile& profile) {
   // The first number is that of the way in which profiles are measured.
-  return fmt::format("8|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", profile.device, profile.cpu,
-                     profile.torch_version, profile.model_digest, profile.engine, profile.precision,
-                     profile.threads, profile.batch, profile.memory_limit_bytes,
-                     profile.machine_shared_by, profile.runs_on, profile.cores, profile.max_error);
+  const std::string key =
+      fmt::format("8|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", profile.device, profile.cpu,
+                  profile.torch_version, profile.model_digest, profile.engine, profile.precision,
+                  profile.threads, profile.batch, profile.memory_limit_bytes,
+                  profile.machine_shared_by, profile.runs_on, profile.cores, profile.max_error);
+  if (profile.schedule == plan::kSequential) return key;
+  return key + "|" +
+         (plan::is_program(profile.schedule) ? sha256(profile.schedule).hex() : profile.schedule);
 }
 
 std::string profile_key(const cluster::Cluster& cluster, const cluster::DaemonClient& device,

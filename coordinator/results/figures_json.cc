@@ -29,6 +29,8 @@ Json stage_json(const StageFigures& stage) {
             {"peak_memory_bytes", stage.peak_memory_bytes},
             {"weight_bytes", stage.weight_bytes}};
   if (!stage.precision_reason.empty()) json["precision_reason"] = stage.precision_reason;
+  if (!stage.schedule.empty()) json["schedule"] = stage.schedule;
+  if (!stage.schedule_reason.empty()) json["schedule_reason"] = stage.schedule_reason;
   return json;
 }
 
@@ -42,9 +44,11 @@ StageFigures stage_from(const Json& json) {
   json.at("encode_ms").at("p50").get_to(stage.encode_p50_ms);
   json.at("peak_memory_bytes").get_to(stage.peak_memory_bytes);
   json.at("weight_bytes").get_to(stage.weight_bytes);
-  // Runs of earlier versions know neither.
+  // Runs of earlier versions know none of these.
   stage.precision = json.value("precision", "");
   stage.precision_reason = json.value("precision_reason", "");
+  stage.schedule = json.value("schedule", "");
+  stage.schedule_reason = json.value("schedule_reason", "");
   return stage;
 }
 

@@ -59,6 +59,9 @@ struct StageFigures {
   /// Precision that the engine computes in; empty: the version did not say.
   std::string precision{};
   std::string precision_reason{};  ///< why that is not the one asked for; empty: it is
+  /// Title of the schedule that the device kept; empty: the version did not say.
+  std::string schedule{};
+  std::string schedule_reason{};  ///< why that is not the one asked for, or was chosen; or empty
 };
 
 /// Link 0 runs from the source to the first stage, the last one from the last stage to the sink.

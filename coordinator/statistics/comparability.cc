@@ -114,6 +114,7 @@ Expected<> compare_plans(const results::RunRecord& a, const results::RunRecord& 
     differences.compare("engine", trial.plan.engine_text(), other->plan.engine_text());
     differences.compare("precision", trial.plan.precision_text(), other->plan.precision_text());
     differences.compare("threads", trial.plan.threads_text(), other->plan.threads_text());
+    differences.compare("schedule", trial.plan.schedule_text(), other->plan.schedule_text());
     differences.compare("window asked for", window_of(trial.plan), window_of(other->plan));
     if (trial.auto_codec) {
       differences.compare("codec chosen for " + trial.id, trial.codec, other->codec);

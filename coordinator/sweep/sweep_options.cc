@@ -26,6 +26,7 @@ void for_each_field(Options& options, Visit visit) {
   visit("precision", options.settings.precision);
   visit("threads", options.settings.threads);
   visit("max_error", options.settings.max_error);
+  visit("schedule", options.settings.schedule);
   visit("timeout_ms", options.timeout_ms);
   visit("conditions", options.conditions);
   visit("adaptive", options.adaptive);
@@ -38,7 +39,7 @@ void for_each_field(Options& options, Visit visit) {
 bool is_newer(std::string_view name) {
   return name == "micro_batches" || name == "codec_error" || name == "conditions" ||
          name == "adaptive" || name == "budget_s" || name == "predict" || name == "timeout_ms" ||
-         name == "max_error" || name == "no_checksum";
+         name == "max_error" || name == "no_checksum" || name == "schedule";
 }
 
 }  // namespace

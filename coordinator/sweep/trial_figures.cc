@@ -100,6 +100,11 @@ void summarize(const cluster::Deployment& deployment, results::TrialRecord& tria
     stage.engine = shard.loaded.engine;
     stage.precision = shard.loaded.precision;
     stage.precision_reason = shard.loaded.precision_reason;
+    stage.schedule = shard.loaded.schedule;
+    stage.schedule_reason = shard.loaded.schedule_reason;
+    if (stage.schedule.empty() && trial.plan.settings_of(to).schedule != plan::kSequential) {
+      stage.schedule_reason = "its daemon is of a version without schedules";
+    }
     stage.compute_p50_ms = median_of_stage(rounds, to, &results::StageSamples::compute_ms);
     stage.queue_p50_ms = median_of_stage(rounds, to, &results::StageSamples::queue_ms);
     stage.receive_p50_ms = receive_ms;

@@ -30,6 +30,8 @@ struct ShardReport {
   bool was_loaded = false;         ///< whether the device had loaded it before
   std::string precision{};         ///< precision that the engine computes in
   std::string precision_reason{};  ///< why that is not the one asked for; empty: it is
+  std::string schedule{};  ///< title of the schedule that was kept; empty: the daemon knows none
+  std::string schedule_reason{};  ///< why that is not the one asked for, or was chosen; or empty
   bool operator==(const ShardReport&) const = default;
 };
 

@@ -50,6 +50,7 @@ struct StageActivity : StageReport {
   Nanoseconds sending{};     ///< time until the downstream link had taken what was sent
   Nanoseconds round_trip{};  ///< round trip to the next stage when it started; 0: not known
   std::uint64_t link_bytes_per_second = 0;  ///< the same way
+  std::string schedule{};                   ///< see ShardReport::schedule
 };
 
 }  // namespace pareto::control

@@ -87,6 +87,7 @@ v1::RunnerSettings to_wire(const ShardSettings& settings) {
   wire.set_batch(settings.batch);
   wire.set_max_error(settings.max_error);
   wire.set_device(settings.device);
+  wire.set_schedule(settings.schedule);
   return wire;
 }
 
@@ -95,6 +96,10 @@ Expected<ShardSettings> from_wire(const v1::RunnerSettings& wire) {
     return fail(ErrorCode::kInvalidArgument, "{} threads, not 1 to {}", wire.threads(),
                 plan::kMostThreads);
   }
+  if (wire.schedule().size() > plan::kMostScheduleBytes) {
+    return fail(ErrorCode::kInvalidArgument, "a schedule of {} bytes, more than {}",
+                wire.schedule().size(), plan::kMostScheduleBytes);
+  }
   ShardSettings settings;
   if (!wire.engine().empty()) settings.engine = printable(wire.engine());
   if (!wire.precision().empty()) settings.precision = printable(wire.precision());
@@ -102,6 +107,10 @@ Expected<ShardSettings> from_wire(const v1::RunnerSettings& wire) {
   settings.batch = wire.batch();
   settings.max_error = wire.max_error();
   settings.device = printable(wire.device());
+  if (!wire.schedule().empty()) {
+    settings.schedule =
+        plan::is_program(wire.schedule()) ? wire.schedule() : printable(wire.schedule());
+  }
   return settings;
 }
 
@@ -115,6 +124,8 @@ v1::LoadShardReply to_wire(const ShardReport& report) {
   wire.set_was_loaded(report.was_loaded);
   wire.set_precision(report.precision);
   wire.set_precision_reason(report.precision_reason);
+  wire.set_schedule(report.schedule);
+  wire.set_schedule_reason(report.schedule_reason);
   return wire;
 }
 
@@ -133,6 +144,8 @@ Expected<ShardReport> from_wire(const v1::LoadShardReply& wire) {
   report.was_loaded = wire.was_loaded();
   report.precision = printable(wire.precision());
   report.precision_reason = printable(wire.precision_reason());
+  report.schedule = printable(wire.schedule());
+  report.schedule_reason = printable(wire.schedule_reason());
   return report;
 }
 
@@ -206,6 +219,7 @@ v1::StageActivity to_wire(const StageActivity& activity) {
   wire.set_sending_ns(activity.sending.count());
   wire.set_round_trip_ns(activity.round_trip.count());
   wire.set_link_bytes_per_second(activity.link_bytes_per_second);
+  wire.set_schedule(activity.schedule);
   return wire;
 }
 
@@ -223,6 +237,7 @@ Expected<StageActivity> from_wire(const v1::StageActivity& wire) {
   PARETO_ASSIGN(activity.sending, duration_from(wire.sending_ns()));
   PARETO_ASSIGN(activity.round_trip, duration_from(wire.round_trip_ns()));
   activity.link_bytes_per_second = wire.link_bytes_per_second();
+  activity.schedule = printable(wire.schedule());
   return activity;
 }
 

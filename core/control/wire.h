@@ -16,7 +16,7 @@ namespace pareto::control {
 
 v1::RunnerSettings to_wire(const ShardSettings& settings);
 /// Words that are empty leave what a ShardSettings begins with. Fails: kInvalidArgument (more
-/// threads than plan::kMostThreads).
+/// threads than plan::kMostThreads, a schedule of more than plan::kMostScheduleBytes).
 Expected<ShardSettings> from_wire(const v1::RunnerSettings& wire);
 
 v1::LoadShardReply to_wire(const ShardReport& report);

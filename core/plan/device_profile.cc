@@ -8,6 +8,7 @@
 #include "core/base/json_integer.h"
 #include "core/base/json_reason.h"
 #include "core/base/json_text.h"
+#include "core/plan/schedule_json.h"
 
 namespace pareto::plan {
 namespace {
@@ -115,6 +116,7 @@ std::string to_json(const DeviceProfile& profile) {
   if (!profile.runs_on.empty()) json["runs_on"] = profile.runs_on;
   if (profile.cores > 0) json["cores"] = profile.cores;
   if (profile.max_error > 0) json["max_error"] = profile.max_error;
+  if (profile.schedule != kSequential) json["schedule"] = schedule_json(profile.schedule);
   if (profile.others_share) json["others_share"] = *profile.others_share;
   for (const Nanoseconds time : profile.operators) json["operators_ns"].push_back(time.count());
   for (const ShardTime& shard : profile.shards) {
@@ -172,6 +174,9 @@ Expected<DeviceProfile> device_profile_from_json(const std::string& text) {
     profile.runs_on = json.value("runs_on", "");
     profile.cores = json_integer_at<int>(json, "cores", 0);
     profile.max_error = json.value("max_error", 0.0);
+    if (const auto schedule = json.find("schedule"); schedule != json.end()) {
+      PARETO_ASSIGN(profile.schedule, with_context(schedule_from(*schedule), "profile: schedule"));
+    }
     if (const auto share = json.find("others_share"); share != json.end()) {
       profile.others_share = share->get<double>();
     }

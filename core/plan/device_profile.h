@@ -11,6 +11,7 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/plan/operator_ranges.h"
+#include "core/plan/stage_settings.h"
 
 namespace pareto::plan {
 
@@ -65,6 +66,7 @@ struct DeviceProfile {
   /// Share of its machine's processors that others used while it was measured; no value means that
   /// it is not known.
   std::optional<double> others_share{};
+  std::string schedule{kSequential};  ///< see StageSettings::schedule
 
   /// Returns the time of operators [begin, end) as one shard; null: not measured.
   const ShardTime* find_shard(std::int64_t begin, std::int64_t end) const;

@@ -71,22 +71,31 @@ bool Plan::has_own_settings() const {
 namespace {
 
 /// Returns a setting of all stages: once if they are alike, else joined.
-template <typename Field>
-std::string setting_text(const Plan& plan, Field StageSettings::*field) {
+template <typename TextOf>
+std::string setting_text(const Plan& plan, TextOf text_of) {
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < plan.stages.size(); ++i) {
-    texts.push_back(fmt::format("{}", plan.settings_of(i).*field));
+    texts.push_back(text_of(plan.settings_of(i)));
   }
   if (std::ranges::adjacent_find(texts, std::ranges::not_equal_to()) != texts.end()) {
     return join(texts, "+");
   }
-  return texts.empty() ? fmt::format("{}", plan.settings.*field) : texts.front();
+  return texts.empty() ? text_of(plan.settings) : texts.front();
 }
 
 }  // namespace
 
-std::string Plan::engine_text() const { return setting_text(*this, &StageSettings::engine); }
-std::string Plan::precision_text() const { return setting_text(*this, &StageSettings::precision); }
-std::string Plan::threads_text() const { return setting_text(*this, &StageSettings::threads); }
+std::string Plan::engine_text() const {
+  return setting_text(*this, [](const StageSettings& one) { return one.engine; });
+}
+std::string Plan::precision_text() const {
+  return setting_text(*this, [](const StageSettings& one) { return one.precision; });
+}
+std::string Plan::threads_text() const {
+  return setting_text(*this, [](const StageSettings& one) { return std::to_string(one.threads); });
+}
+std::string Plan::schedule_text() const {
+  return setting_text(*this, [](const StageSettings& one) { return schedule_title(one.schedule); });
+}
 
 }  // namespace pareto::plan

@@ -69,6 +69,8 @@ struct Plan {
   std::string engine_text() const;
   std::string precision_text() const;
   std::string threads_text() const;
+  /// Returns the same of schedules, by their titles.
+  std::string schedule_text() const;
 
   /// Returns the device of each stage.
   std::vector<std::string> device_names() const;

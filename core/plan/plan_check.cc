@@ -134,6 +134,10 @@ Expected<> check_settings(const StageSettings& settings, const std::string& at) 
                 "plan: {}max_error: {} is not 0 (the device's default) to 1 (100 %)", at,
                 settings.max_error);
   }
+  if (settings.schedule.empty() || settings.schedule.size() > kMostScheduleBytes) {
+    return fail(ErrorCode::kInvalidArgument, "plan: {}schedule: {} bytes are not 1 to {}", at,
+                settings.schedule.size(), kMostScheduleBytes);
+  }
   return {};
 }
 

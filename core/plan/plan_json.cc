@@ -10,6 +10,7 @@
 #include "core/base/text.h"
 #include "core/plan/plan.h"
 #include "core/plan/plan_check.h"
+#include "core/plan/schedule_json.h"
 
 namespace pareto::plan {
 namespace {
@@ -30,13 +31,13 @@ Expected<> check_keys(const nlohmann::json& json, const std::vector<std::string>
 }
 
 constexpr const char* kSource = "model_source";
-const std::vector<std::string> kSettings{"engine", "precision", "threads", "max_error"};
+const std::vector<std::string> kSettings{"engine", "precision", "threads", "max_error", "schedule"};
 
 Expected<> check_all_keys(const nlohmann::json& json) {
   PARETO_TRY(check_keys(
       json,
       {"model", "splits", "stages", "replicas", "transport", "transports", "codecs", "batch",
-       "micro_batch", "window", "engine", "precision", "threads", "max_error", kSource},
+       "micro_batch", "window", "engine", "precision", "threads", "max_error", "schedule", kSource},
       "plan"));
   if (json.contains("transport") && json.contains("transports")) {
     return fail(ErrorCode::kInvalidArgument,
@@ -94,6 +95,10 @@ Expected<> read_settings(const nlohmann::json& json, const std::string& at,
   if (json.contains("threads")) {
     PARETO_TRY(read_whole(json.at("threads"), at + "threads", settings.threads));
   }
+  if (json.contains("schedule")) {
+    PARETO_ASSIGN(settings.schedule,
+                  with_context(schedule_from(json.at("schedule")), "plan: {}schedule", at));
+  }
   if (!json.contains("max_error")) return {};
   if (!json.at("max_error").is_number()) return refused("max_error", "a number from 0 to 1");
   settings.max_error = json.at("max_error").get<double>();
@@ -139,7 +144,8 @@ nlohmann::ordered_json json_of(const StageSettings& settings) {
   return {{"engine", settings.engine},
           {"precision", settings.precision},
           {"threads", settings.threads},
-          {"max_error", settings.max_error}};
+          {"max_error", settings.max_error},
+          {"schedule", schedule_json(settings.schedule)}};
 }
 
 /// Returns the settings in which a stage differs from its plan.
@@ -183,6 +189,7 @@ nlohmann::ordered_json json_of(const Plan& plan) {
   const nlohmann::ordered_json settings = json_of(plan.settings);
   for (const auto& [key, value] : settings.items()) json[key] = value;
   if (plan.settings.max_error == 0) json.erase("max_error");
+  if (plan.settings.schedule == kSequential) json.erase("schedule");
   return json;
 }
 

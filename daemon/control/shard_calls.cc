@@ -10,6 +10,7 @@
 #include "core/base/text.h"
 #include "core/control/wire.h"
 #include "core/plan/shard.h"
+#include "core/plan/stage_settings.h"
 
 namespace pareto::daemon {
 
@@ -33,6 +34,13 @@ std::string contest_of(const runtime::LoadReport& report) {
 /// Returns " (bf16 is off by 7.2 % …)", or nothing.
 std::string reason_of(const runtime::LoadReport& report) {
   return report.precision_reason.empty() ? "" : " (" + report.precision_reason + ")";
+}
+
+/// Returns ", schedule mixed (…)", or nothing of a shard that is run in order.
+std::string schedule_of(const runtime::LoadReport& report) {
+  if (report.schedule == plan::kSequential && report.schedule_reason.empty()) return "";
+  return ", schedule " + plan::schedule_title(report.schedule) +
+         (report.schedule_reason.empty() ? "" : " (" + report.schedule_reason + ")");
 }
 
 /// Returns when the coordinator gives up; none if not within an hour: the daemon's own limits
@@ -64,6 +72,7 @@ Expected<runtime::RunnerOptions> options_from(const ControlParts& parts,
   options.threads = settings.threads > 0 ? settings.threads : parts.default_threads;
   options.device = settings.device.empty() ? parts.default_device : settings.device;
   options.batch = settings.batch;
+  options.schedule = settings.schedule;
   return options;
 }
 
@@ -80,6 +89,8 @@ control::ShardReport report_of(const ShardCache::Loaded& loaded, std::uint64_t s
   report.was_loaded = loaded.was_loaded;
   report.precision = std::string(runtime::to_string(load.precision));
   report.precision_reason = load.precision_reason;
+  report.schedule = plan::schedule_title(load.schedule);
+  report.schedule_reason = load.schedule_reason;
   return report;
 }
 
@@ -108,10 +119,11 @@ Expected<> load_shard(const ControlParts& parts, SessionTable& sessions,
   }
   reply = control::to_wire(report_of(loaded, parts.shards.memory_bytes()));
   log_about({{"PARETO_MODEL", shard.model}, {"PARETO_SHARD", held.handle()}}, LogLevel::kInfo,
-            fmt::format("loaded {} [{}, {}) as {}: engine {} {}{}{}, {} of weights", shard.model,
+            fmt::format("loaded {} [{}, {}) as {}: engine {} {}{}{}{}, {} of weights", shard.model,
                         shard.begin, shard.end, held.handle(), held.report().engine,
                         runtime::to_string(held.report().precision), contest_of(held.report()),
-                        reason_of(held.report()), format_bytes(shard.weight_bytes())));
+                        reason_of(held.report()), schedule_of(held.report()),
+                        format_bytes(shard.weight_bytes())));
   return {};
 }
 

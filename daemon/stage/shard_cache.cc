@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/digest.h"
 #include "core/base/text.h"
 #include "core/plan/plan.h"
+#include "core/plan/stage_settings.h"
 
 namespace pareto::daemon {
 namespace {
@@ -31,10 +33,13 @@ std::uint64_t taken_bytes(const MemoryReading& before, const MemoryReading& afte
   return difference(unshared(after), unshared(before));
 }
 
+/// A program is known by its digest: keys are kept of many shards.
 std::string key_of(const plan::Shard& shard, const runtime::RunnerOptions& options) {
-  return fmt::format("{} {} {} {} {} {} {}", shard.digest().hex(), options.engine,
+  const std::string schedule =
+      plan::is_program(options.schedule) ? sha256(options.schedule).hex() : options.schedule;
+  return fmt::format("{} {} {} {} {} {} {} {}", shard.digest().hex(), options.engine,
                      runtime::to_string(options.precision), options.threads, options.device,
-                     options.batch, options.max_error);
+                     options.batch, options.max_error, schedule);
 }
 
 }  // namespace
@@ -94,6 +99,10 @@ runtime::RunnerOptions ShardCache::with_what_is_known(const std::optional<Known>
     options.engine = known->engine;
     options.precision = known->precision;
     options.precision_reason = known->precision_reason;
+    if (asked.schedule == plan::kAutoSchedule) {
+      options.schedule = known->schedule;
+      options.schedule_reason = known->schedule_reason;
+    }
   }
   return options;
 }
@@ -172,7 +181,8 @@ Expected<ShardCache::Loaded> ShardCache::load_anew(const plan::Shard& shard,
   if (auto other = find_loaded(key)) return *std::move(other);
   if (known_.size() < kMostKnown) {
     const runtime::LoadReport& report = loaded->report();
-    known_.try_emplace(key, Known{report.engine, report.precision, report.precision_reason});
+    known_.try_emplace(key, Known{report.engine, report.precision, report.precision_reason,
+                                  report.schedule, report.schedule_reason});
   }
   by_key_[key] = {loaded, 1};
   return Loaded{std::move(loaded), false};

@@ -72,6 +72,8 @@ class ShardCache {
     std::string engine;
     runtime::Precision precision = runtime::Precision::kFloat32;
     std::string precision_reason;
+    std::string schedule;
+    std::string schedule_reason;
   };
 
   /// Loads what is not loaded yet. The runner obeys `stop`, now and from then on.

@@ -5,6 +5,7 @@
 #include "core/base/counted.h"
 #include "core/base/printable.h"
 #include "core/base/text.h"
+#include "core/plan/stage_settings.h"
 
 namespace pareto::daemon {
 namespace {
@@ -325,6 +326,7 @@ WatchedStage Stage::watch() const {
   activity.sending = Nanoseconds(meter.sending);
   activity.round_trip = Nanoseconds(meter.round_trip);
   activity.link_bytes_per_second = meter.link_bytes_per_second;
+  activity.schedule = plan::schedule_title(loaded->report().schedule);
   return {meter.place, std::move(activity)};
 }
 

@@ -40,7 +40,7 @@ const detailCard = (view, page, saves) => {
       if (stage) {
         steps.push(stepOf('compute', stage.device, ms(stage.compute_ms.p50),
           view.simulated ? '' : [`engine ${stage.engine}`, stage.precision, `${bytes(stage.weight_bytes)} of weights`, `${bytes(stage.peak_memory_bytes)} of memory`,
-            stage.precision_reason].filter(Boolean).join(' · ')));
+            stage.precision_reason, stage.schedule && stage.schedule !== 'sequential' ? `schedule ${stage.schedule}` : '', stage.schedule_reason].filter(Boolean).join(' · ')));
       }
     });
     return el('ul', {class: 'path'}, ...steps);

@@ -13,7 +13,7 @@ const planFile = (run) => {
   /** Returns whether flags can say it: its devices are the first ones of the run, in their order, its
    *  stages lie one behind the other, and none has settings of its own. */
   const isPlain = (trial) => !trial.name && !trial.plan.replicas
-    && trial.plan.stages.every((stage, i) => !stage.operators && !stage.settings && run.devices[i] && stage.device === run.devices[i].name);
+    && trial.plan.stages.every((stage, i) => !stage.operators && !stage.settings && typeof trial.plan.schedule !== 'object' && run.devices[i] && stage.device === run.devices[i].name);
 
   const modelFlags = () => {
     const source = options.model || {model: run.model};
@@ -27,7 +27,8 @@ const planFile = (run) => {
     const plan = contentOf(trial);
     return [['--split', trial.split ? plan.splits.join(',') : 'none'], ['--transport', trial.link], ['--codec', trial.codec === 'none' ? '' : trial.codec],
       ['--batch', trial.batch === 1 ? '' : trial.batch], ['--micro-batch', plan.micro_batch || ''], ['--engine', plan.engine === 'auto' ? '' : plan.engine],
-      ['--precision', plan.precision === 'fp32' ? '' : plan.precision], ['--threads', plan.threads || '']];
+      ['--precision', plan.precision === 'fp32' ? '' : plan.precision], ['--threads', plan.threads || ''],
+      ['--schedule', plan.schedule || '']];
   };
   /** Returns the command that runs the plan. It names the plan's file if flags cannot say it. */
   const commandOf = (trial) => {

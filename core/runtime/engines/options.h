@@ -35,8 +35,8 @@ struct RunnerOptions {
   int threads = 1;             ///< intra-op threads, 1 … 256; binds OpenBLAS too
   std::string device = "cpu";  ///< "cpu" or "cuda:N"
   std::int64_t batch = 1;      ///< the batch that engines are timed at; any other runs as well
-  /// A name from schedules::schedule_names(), "auto", or a user's program as JSON text, which begins
-  /// with '{'.
+  /// A name from schedules::schedule_names(), "auto", or a user's program as JSON text, whose first
+  /// character is '{'.
   std::string schedule = "sequential";
   /// The reason why "auto" chose it in an earlier load of the shard; copied into the report.
   std::string schedule_reason{};

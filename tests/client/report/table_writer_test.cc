@@ -197,6 +197,28 @@ TEST(TableWriter, SaysWhichPrecisionRanAndWhyItIsNotTheOneAskedFor) {
   EXPECT_THAT(written("csv", run), HasSubstr("bf16+fp32"));
 }
 
+TEST(TableWriter, SaysWhichScheduleRanAndWhyItIsNotTheOneAskedFor) {
+  results::RunRecord run = test::synthetic_run();
+  const auto two = std::ranges::find_if(
+      run.trials, [](const results::TrialRecord& trial) { return trial.stages.size() == 2; });
+  ASSERT_NE(two, run.trials.end());
+  two->plan.settings.schedule = "clusters";
+  two->stages[0].schedule = "clusters";
+  two->stages[1].schedule = "sequential";
+  two->stages[1].schedule_reason = "clusters took 9.1 ms, one after the other 8.2 ms";
+  const std::string text = written("table", run);
+  EXPECT_THAT(text, HasSubstr("onednn clusters, onednn"));
+  EXPECT_THAT(text, HasSubstr(two->stages[1].device + ": 1 of "));
+  EXPECT_THAT(text, HasSubstr("it runs by sequential, because clusters took 9.1 ms"));
+  const json document = json::parse(written("json", run));
+  EXPECT_THAT(test::violations(sweep_schema(), document), IsEmpty());
+  const json& trial = document["trials"][two - run.trials.begin()];
+  EXPECT_EQ(trial["plan"]["schedule"], "clusters");
+  EXPECT_EQ(trial["stages"][1]["schedule"], "sequential");
+  EXPECT_EQ(trial["stages"][1]["schedule_reason"], two->stages[1].schedule_reason);
+  EXPECT_THAT(written("csv", run), HasSubstr(",clusters+sequential,"));
+}
+
 TEST(TableWriter, ShowsWhatCrossesAtEveryCut) {
   results::RunRecord run = test::synthetic_chain_sweep();
   results::TrialRecord& trial = run.trials[0];

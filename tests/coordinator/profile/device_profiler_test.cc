@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <string>
 
 #include "tests/coordinator/support/fake_devices.h"
 #include "tests/coordinator/support/fake_workload.h"
@@ -91,6 +93,7 @@ TEST(SettingsText, LeavesOutWhatDevicesChoose) {
   EXPECT_EQ(settings_text({}), "batch 1, fp32");
   EXPECT_EQ(settings_text({{"plain", "bf16", 2}, 8}), "batch 8, 2 threads, engine plain, bf16");
   EXPECT_EQ(settings_text({{"auto", "fp32", 1}, 8}), "batch 8, 1 thread, fp32");
+  EXPECT_EQ(settings_text({{"auto", "fp32", 0, 0, "mixed"}, 8}), "batch 8, fp32, schedule mixed");
   EXPECT_EQ(settings_text({}, {{"pi-1", {"auto", "bf16", 2, 0.1}}, {"pi-2", {"plain"}}}),
             "batch 1, fp32; pi-1: 2 threads, bf16 off by at most 10 %; pi-2: engine plain, fp32");
 }
@@ -337,6 +340,12 @@ TEST_F(DeviceProfiler, KeysTellProfilesApart) {
   wish_.settings.precision = "bf16";
   EXPECT_NE(profile_key(*cluster_, *daemons_[0], wish_), key);
   wish_.settings.precision = "fp32";
+  std::set<std::string> keys{key};
+  for (const char* const schedule : {"mixed", R"({"units":[]})", R"({"units":[],"order":[]})"}) {
+    wish_.settings.schedule = schedule;
+    EXPECT_TRUE(keys.insert(profile_key(*cluster_, *daemons_[0], wish_)).second) << schedule;
+  }
+  wish_.settings.schedule = plan::kSequential;
   EXPECT_EQ(profile_key(*cluster_, *daemons_[0], wish_), key);
   daemons_[0]->set_memory_limit(100);
   EXPECT_NE(profile_key(*cluster_, *daemons_[0], wish_), key)

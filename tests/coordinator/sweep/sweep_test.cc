@@ -115,12 +115,14 @@ TEST(SweepOptionsJson, ComesBackAsItWas) {
   options.seed = ~std::uint64_t{0};
   options.conditions = {"/somewhere/wifi.yaml"};
   options.timeout_ms = 120'000;
+  options.settings.schedule = R"({"split":{"parts":2}})";
   const SweepOptions back = sweep_options_from_json(to_json(options)).value();
   EXPECT_EQ(to_json(back), to_json(options));
   EXPECT_THAT(back.batches, ElementsAre(1, 8));
   EXPECT_EQ(back.codec_error, 0.25);
   EXPECT_EQ(back.timeout_ms, 120'000);
   EXPECT_EQ(back.seed, ~std::uint64_t{0});
+  EXPECT_EQ(back.settings.schedule, options.settings.schedule);
   // Of before the network could be another one.
   auto old = nlohmann::json::parse(to_json(options));
   old.erase("conditions");
@@ -128,6 +130,9 @@ TEST(SweepOptionsJson, ComesBackAsItWas) {
   // Of before one could say how long a request may take.
   old.erase("timeout_ms");
   EXPECT_EQ(sweep_options_from_json(old.dump()).value().timeout_ms, load::kRequestTimeout.count());
+  // Of before there were schedules.
+  old.erase("schedule");
+  EXPECT_EQ(sweep_options_from_json(old.dump()).value().settings.schedule, "sequential");
   // Of before a plan could span another number of devices than 2.
   old["stages"] = 2;
   EXPECT_THAT(sweep_options_from_json(old.dump()).value().stages, ElementsAre(2));

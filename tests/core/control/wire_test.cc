@@ -13,12 +13,25 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 TEST(Wire, ShardSettingsComeBack) {
-  const ShardSettings settings{{"prepacked", "bf16", 3, 0.01}, 8, "cuda:0"};
+  const ShardSettings settings{{"prepacked", "bf16", 3, 0.01, "clusters"}, 8, "cuda:0"};
   EXPECT_EQ(from_wire(to_wire(settings)).value(), settings);
   EXPECT_EQ(from_wire(v1::RunnerSettings()).value().engine, "auto") << "of who names none";
+  EXPECT_EQ(from_wire(v1::RunnerSettings()).value().schedule, "sequential") << "the same";
   v1::RunnerSettings greedy;
   greedy.set_threads(plan::kMostThreads + 1);
   EXPECT_EQ(from_wire(greedy).error().code, ErrorCode::kInvalidArgument);
+}
+
+TEST(Wire, AProgramComesBackWholeUpToALimit) {
+  ShardSettings settings;
+  settings.schedule = "{\"units\":\"" + std::string(100'000, 'x') + "\"}";
+  EXPECT_EQ(from_wire(to_wire(settings)).value(), settings);
+  v1::RunnerSettings named;
+  named.set_schedule("mi\x1bxed");
+  EXPECT_EQ(from_wire(named).value().schedule, "mi xed") << "fit to print";
+  named.set_schedule(std::string(plan::kMostScheduleBytes + 1, '{'));
+  EXPECT_EQ(from_wire(named).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_THAT(from_wire(named).error().message, HasSubstr("262145 bytes"));
 }
 
 TEST(Wire, AShardReportComesBack) {
@@ -31,7 +44,9 @@ TEST(Wire, AShardReportComesBack) {
                            3 << 20,
                            true,
                            "bf16",
-                           "the device keeps fp32"};
+                           "the device keeps fp32",
+                           "mixed",
+                           "the fastest of 3"};
   EXPECT_EQ(from_wire(to_wire(report)).value(), report);
   EXPECT_EQ(from_wire(to_wire(ShardReport())).value(), ShardReport());
 }
@@ -87,6 +102,7 @@ StageActivity an_activity() {
   activity.sending = Nanoseconds(2);
   activity.round_trip = Nanoseconds(3);
   activity.link_bytes_per_second = 4;
+  activity.schedule = "clusters";
   return activity;
 }
 
@@ -108,6 +124,7 @@ TEST(Wire, AStageActivityComesBack) {
   EXPECT_EQ(back.sending, Nanoseconds(2));
   EXPECT_EQ(back.round_trip, Nanoseconds(3));
   EXPECT_EQ(back.link_bytes_per_second, 4U);
+  EXPECT_EQ(back.schedule, "clusters");
 }
 
 TEST(Wire, AnActivityThatNoStageHasIsCorrupt) {

@@ -40,6 +40,18 @@ TEST(DeviceProfileDocument, ThereAndBack) {
   EXPECT_EQ(*back, profile());
 }
 
+TEST(DeviceProfileDocument, KeepsASchedule) {
+  DeviceProfile one = profile();
+  for (const char* const schedule : {"clusters", R"({"split":{"parts":2}})"}) {
+    one.schedule = schedule;
+    EXPECT_EQ(device_profile_from_json(to_json(one)).value(), one) << schedule;
+  }
+  auto wrong = nlohmann::json::parse(to_json(one));
+  wrong["schedule"] = 7;
+  EXPECT_THAT(device_profile_from_json(wrong.dump()).error().message,
+              HasSubstr("profile: schedule: neither the name"));
+}
+
 TEST(DeviceProfileDocument, TheExampleOfTheFormat) {
   DeviceProfile small = profile();
   small.shards.pop_back();

@@ -6,10 +6,14 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "core/plan/schedule_json.h"
+
 namespace pareto::plan {
 namespace {
 
 using testing::HasSubstr;
+using testing::MatchesRegex;
+using testing::Not;
 
 Plan sample_plan() {
   Plan plan;
@@ -121,6 +125,53 @@ TEST(Plan, SettingsThatNoDeviceTakesAreRefusedWithTheirPlace) {
               HasSubstr("stages[1].settings.max_error: \"5%\" is not a number"));
   EXPECT_THAT(refusal({{"max_error", 1.01}}), HasSubstr("settings.max_error: 1.01 is not 0"));
   EXPECT_THAT(refusal({{"engine", {{"name", "plain"}}}}), HasSubstr("something nested"));
+}
+
+TEST(Plan, AScheduleIsANameOrAProgramOfAUsers) {
+  Plan plan = sample_plan();
+  EXPECT_EQ(plan.schedule_text(), "sequential");
+  EXPECT_THAT(to_json(plan), Not(HasSubstr("schedule"))) << "as earlier versions wrote it";
+  plan.settings.schedule = "clusters";
+  plan.stages[1].settings = plan.settings;
+  plan.stages[1].settings->schedule = R"({"split":{"parts":2},"units":[]})";
+  const std::string json = to_json(plan);
+  EXPECT_THAT(json, HasSubstr(R"("schedule":"clusters")"));
+  EXPECT_THAT(json, HasSubstr(R"("settings":{"schedule":{"split":{"parts":2},"units":[]}})"));
+  EXPECT_EQ(plan_from_json(json).value(), plan);
+  EXPECT_THAT(plan.schedule_text(), MatchesRegex(R"(clusters\+program [0-9a-f]{8})"));
+}
+
+TEST(Plan, EqualProgramsAreEqualHoweverTheyAreWritten) {
+  auto json = nlohmann::ordered_json::parse(to_json(sample_plan()));
+  json["schedule"] = nlohmann::ordered_json::parse(R"({"units": [], "split": {"parts": 2}})");
+  const Plan plan = plan_from_json(json.dump()).value();
+  EXPECT_EQ(plan.settings.schedule, R"({"split":{"parts":2},"units":[]})");
+  EXPECT_EQ(canonical_schedule("{ \"units\": [], \"split\": {\"parts\": 2} }").value(),
+            plan.settings.schedule);
+  EXPECT_EQ(canonical_schedule("mixed").value(), "mixed");
+}
+
+TEST(Plan, AScheduleThatIsNoneIsRefusedWithItsPlace) {
+  const auto refusal = [](const nlohmann::json& schedule) {
+    auto json = nlohmann::json::parse(to_json(sample_plan()));
+    json["stages"][1]["settings"] = {{"schedule", schedule}};
+    const auto read = plan_from_json(json.dump());
+    if (read) return std::string("accepted");
+    EXPECT_EQ(read.error().code, ErrorCode::kInvalidArgument);
+    return read.error().message;
+  };
+  EXPECT_EQ(refusal("clusters"), "accepted") << "names are known where they are used";
+  const std::string place = "plan: stages[1].settings.schedule: ";
+  for (const nlohmann::json& wrong : {nlohmann::json(7), nlohmann::json(""), nlohmann::json(),
+                                      nlohmann::json::array({"clusters"})}) {
+    EXPECT_EQ(refusal(wrong), place + "neither the name of a schedule nor a program (an object)");
+  }
+  EXPECT_THAT(refusal(std::string(kMostScheduleBytes + 1, 'x')),
+              HasSubstr(place + "a schedule of 262145 bytes"));
+  nlohmann::json deep = nlohmann::json::object();
+  for (int i = 0; i < 100; ++i) deep = nlohmann::json({{"units", deep}});
+  EXPECT_EQ(refusal(deep), place + "a program is nested deeper than 32");
+  EXPECT_THAT(canonical_schedule("{").error().message, HasSubstr("this is no program"));
 }
 
 TEST(PlanFile, SaysHowItsModelWasOpened) {

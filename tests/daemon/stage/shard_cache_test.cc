@@ -177,6 +177,35 @@ TEST_F(ShardCacheTest, AShardThatComesBackKeepsItsPrecisionAndWhy) {
               ElementsAre(runtime::Precision::kBFloat16, runtime::Precision::kFloat32));
 }
 
+TEST_F(ShardCacheTest, AShardThatComesBackKeepsItsScheduleAndWhy) {
+  ShardCache cache = make_cache();
+  runtime::RunnerOptions options;
+  options.schedule = "auto";
+  for (int i = 0; i < 2; ++i) {
+    const auto loaded = cache.load(make_shard(), options).value().shard;
+    EXPECT_EQ(loaded->report().schedule, "mixed");
+    EXPECT_EQ(loaded->report().schedule_reason, "the fastest of 2");
+    ASSERT_TRUE(cache.unload(loaded->handle()));
+  }
+  EXPECT_THAT(runs_->schedules, ElementsAre("auto", "mixed"));
+}
+
+TEST_F(ShardCacheTest, AProgramIsLoadedAgainAsItWasAskedFor) {
+  ShardCache cache = make_cache();
+  runtime::RunnerOptions options;
+  std::vector<std::string> asked;
+  for (const char* const program : {R"({"units":[]})", R"({"units":[],"order":[]})"}) {
+    options.schedule = program;
+    for (int i = 0; i < 2; ++i) {
+      asked.emplace_back(program);
+      const auto loaded = cache.load(make_shard(), options).value();
+      EXPECT_FALSE(loaded.was_loaded);
+      ASSERT_TRUE(cache.unload(loaded.shard->handle()));
+    }
+  }
+  EXPECT_EQ(runs_->schedules, asked);
+}
+
 TEST_F(ShardCacheTest, WhatLostEachTimeIsNotTriedAgain) {
   ShardCache cache = make_cache();
   std::vector<bool> skipped;

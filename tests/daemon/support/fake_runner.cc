@@ -18,6 +18,9 @@ class FakeRunner final : public runtime::ShardRunner {
     report_.precision_reason = options.precision == runtime::Precision::kFloat32
                                    ? options.precision_reason
                                    : "it only computes in fp32";
+    report_.schedule = options.schedule == "auto" ? "mixed" : options.schedule;
+    report_.schedule_reason =
+        options.schedule == "auto" ? "the fastest of 2" : options.schedule_reason;
     report_.timings.push_back({"plain", kPlain, "", 0});
     if (engine == "auto") report_.timings.push_back({"slow", 2 * kPlain, "", 0});
     report_.weight_bytes = shard.weight_bytes();
@@ -88,6 +91,7 @@ runtime::RunnerFactory fake_runners(std::shared_ptr<FakeRuns> runs) {
     PARETO_TRY(runs->on_load());
     PARETO_TRY(runs->on_load_with(options));
     runs->engines.push_back(options.engine);
+    runs->schedules.push_back(options.schedule);
     runs->skips_slow =
         options.is_hopeless && options.is_hopeless("slow", runtime::Precision::kFloat32, kPlain);
     runs->precisions.push_back(options.precision);

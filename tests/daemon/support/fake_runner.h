@@ -29,6 +29,7 @@ struct FakeRuns {
   /// Asked for, load by load.
   std::vector<std::string> engines;
   std::vector<runtime::Precision> precisions;
+  std::vector<std::string> schedules;
   bool skips_slow = false;  ///< whether the last load was told that engine "slow" is hopeless
   Nanoseconds operator_time{
       1};  ///< time of its one operator, for each time that it is asked to repeat it
