@@ -26,12 +26,12 @@ Clusters linear_clusters(const WeightedGraph& graph, const std::vector<double>& 
 /// there are none. Spans that touch do not overlap. Algorithms 3 and 4.
 Clusters merge_clusters(const std::vector<double>& distances, Clusters clusters);
 
-/// Clusters of which bound_clusters() tries every pair.
+/// The most clusters of which bound_clusters() tries every pair.
 inline constexpr std::size_t kMostPaired = 24;
 
 /// Merges clusters until there are at most `most`: of all pairs the one with which the clusters,
-/// each on a worker of its own, take least time. Of more than kMostPaired clusters, the one of
-/// least cost is merged with the best other one.
+/// each on a worker of its own, take least time, and of equal ones the one of least cost. If there
+/// are more than kMostPaired clusters, the one of least cost is merged with one of the next.
 Clusters bound_clusters(const WeightedGraph& graph, Clusters clusters, std::size_t most,
                         double hand_off);
 
