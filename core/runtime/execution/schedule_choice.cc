@@ -178,6 +178,8 @@ class Chooser {
     request.may_split = may_split;
     request.hand_off = kHandOff;
     if (entry.name == kProgram) request.program = options_.schedule;
+    // A stage may lack what a rule names. `paretoctl schedule` checks rules on the whole model.
+    request.partial = true;
     PARETO_ASSIGN(Timetable timetable, entry.make(request));
     PARETO_TRY(schedules::check(timetable, request.graph));
     return timetable;

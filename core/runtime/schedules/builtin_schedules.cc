@@ -9,6 +9,7 @@ const std::vector<ScheduleEntry>& builtin_schedules() {
       {"mixed", "The better of both for each stretch of the model, by measured times.", make_mixed},
       {"microbatch", "A batch split over the workers, each of which runs all operators.",
        make_microbatch},
+      {"program", "Your own: rules in a file say who runs what, and in which order.", make_program},
   };
   return kSchedules;
 }

@@ -168,8 +168,13 @@ Expected<Program> program_from_yaml(const std::string& text, const std::string& 
     return fail(ErrorCode::kInvalidArgument, "{}: {}; a program has at most {}", file,
                 format_bytes(text.size()), format_bytes(kMostProgramBytes));
   }
-  PARETO_ASSIGN(auto document, ConfigReader::from_text(text, file));
-  return ProgramReader().read(document);
+  auto document = ConfigReader::from_text(text, file);
+  if (document) return ProgramReader().read(*document);
+  // In YAML a leading * refers to an anchor: what everybody meets who writes a first pattern.
+  if (document.error().message.ends_with("anchor is not defined")) {
+    document.error().message += ": write a pattern that begins with * in quotes";
+  }
+  return tl::unexpected(std::move(document).error());
 }
 
 }  // namespace pareto::schedules

@@ -18,8 +18,7 @@ struct Unit {
   std::vector<std::size_t> operators{};  ///< numbers in the graph, ascending
   std::string name{};                    ///< for people: "features.3", "cluster 2"
   std::vector<std::string> tags{};       ///< "compute", "memory", "network", or a user's own
-  bool whole =
-      false;  ///< it has one turn, of part 0, on the whole batch, if there are several parts
+  bool whole = false;  ///< with several parts: it has one turn, of part 0, on the whole batch
 };
 
 /// One run of a unit on one part of the batch.
@@ -29,7 +28,7 @@ struct Turn {
   bool operator==(const Turn&) const = default;
 };
 
-/// What runs between two meetings of all workers: each worker takes its turns in order, and waits
+/// The turns between two meetings of all workers. Each worker takes its turns in order, and waits
 /// before a turn until the units have run that it needs. If there is one worker, its operators may
 /// use all threads of the shard.
 struct Phase {
@@ -58,11 +57,11 @@ std::vector<std::vector<std::size_t>> unit_dependencies(const Timetable& timetab
 
 /// Returns how long a timetable takes by the graph's costs, if a value that crosses from one worker
 /// to another takes `hand_off`. Unit: that of the costs. Of a checked timetable. In a timetable of
-/// several parts a part costs its share of the operator's time.
+/// several parts a part costs its share of the operators' time.
 double makespan(const Timetable& timetable, const WeightedGraph& graph, double hand_off);
 
-/// Returns the most bytes of values that are alive at one time, if every operator takes its cost; of
-/// a checked timetable.
+/// Returns the most bytes of values that are alive at one time, if every operator of a checked
+/// timetable takes its cost.
 std::uint64_t peak_bytes(const Timetable& timetable, const WeightedGraph& graph);
 
 }  // namespace pareto::schedules

@@ -177,7 +177,8 @@ TEST(Program, WhatIsWrongIsSaidWithItsPlace) {
   expect_refused("workers: [{name: a}, {name: a}]", HasSubstr("the name of two workers"));
   expect_refused("most_memory: 0", HasSubstr("should be above 0"));
   expect_refused("most_memory: much", HasSubstr("most_memory"));
-  expect_refused("units: [{modules: [*.conv]}]", HasSubstr("p.yaml:1"));
+  expect_refused("units: [{modules: [*.conv]}]",
+                 AllOf(HasSubstr("p.yaml:1:20"), HasSubstr("begins with * in quotes")));
 }
 
 TEST(Program, AWorkerThatIsNotThere) {

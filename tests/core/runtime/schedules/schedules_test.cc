@@ -42,6 +42,7 @@ TEST(Schedules, AllMakeTimetablesThatCanRun) {
     request.batch = 1 + static_cast<std::int64_t>(random() % 4);
     request.may_split = random() % 2 == 0;
     request.hand_off = static_cast<double>(random() % 3) * 700;
+    request.program = "{}";
     const double least = shortest_possible(request.graph);
     for (const ScheduleEntry& schedule : builtin_schedules()) {
       SCOPED_TRACE(schedule.name + ", graph " + std::to_string(i));
@@ -67,6 +68,7 @@ TEST(Schedules, AllMakeTimetablesThatCanRun) {
 TEST(Schedules, BadRequestsAreRefused) {
   ScheduleRequest good;
   good.graph = test::branches(2, 2, 1);
+  good.program = "{}";
   for (const ScheduleEntry& schedule : builtin_schedules()) {
     SCOPED_TRACE(schedule.name);
     ScheduleRequest request = good;
@@ -92,7 +94,8 @@ TEST(Schedules, BadRequestsAreRefused) {
 TEST(Schedules, AnEmptyGraphIsNothingToRun) {
   for (const ScheduleEntry& schedule : builtin_schedules()) {
     SCOPED_TRACE(schedule.name);
-    const auto timetable = schedule.make({.workers = 2, .batch = 4, .may_split = true});
+    const auto timetable =
+        schedule.make({.workers = 2, .batch = 4, .may_split = true, .program = "{}"});
     ASSERT_TRUE(timetable) << timetable.error().message;
     EXPECT_TRUE(check(*timetable, {}));
     EXPECT_TRUE(timetable->units.empty());
@@ -108,6 +111,7 @@ TEST(Schedules, MoreWorkersThanOperatorsAreAllowed) {
     request.graph = test::branches(3, 2, 1000);
     request.workers = 500;
     request.hand_off = 0;
+    request.program = "{}";
     const auto timetable = schedule.make(request);
     ASSERT_TRUE(timetable) << timetable.error().message;
     EXPECT_TRUE(check(*timetable, request.graph));
