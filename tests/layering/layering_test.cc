@@ -48,7 +48,8 @@ const std::map<std::string, std::set<std::string>>& allowed_arrows() {
         "core/runtime/kernels", "core/runtime/engines", "core/runtime/schedules",
         "core/runtime/execution"}},
       // What happens to a model before it is deployed.
-      {"partitioner/model/graph", {"core/base", "core/tensor", "core/plan", "core/runtime/torch"}},
+      {"partitioner/model/graph",
+       {"core/base", "core/tensor", "core/plan", "core/runtime/torch", "core/runtime/schedules"}},
       {"partitioner/model/readers",
        {"core/base", "core/runtime/archive", "core/runtime/torch", "partitioner/model/graph"}},
       {"partitioner/model/zoo",

@@ -134,7 +134,7 @@ Flat build_inceptionv3(const ModelOptions& options) {
   x = inception_d(net, x, "Mixed_7a", 768);
   x = inception_e(net, x, "Mixed_7b", 1280);
   x = inception_e(net, x, "Mixed_7c", 2048);
-  x = net.flatten(net.adaptive_avg_pool(x, "avgpool", 1));
+  x = net.flatten(net.dropout(net.adaptive_avg_pool(x, "avgpool", 1), "dropout"));
   return net.finish(net.linear(x, "fc", 2048, options.num_classes));
 }
 

@@ -98,6 +98,7 @@ Flat build_mobilenetv3_large(const ModelOptions& options) {
   x = conv_act(net, x, "features." + std::to_string(feature), {.in = 160, .out = 960}, kHs);
   x = net.flatten(net.adaptive_avg_pool(x, "avgpool", 1));
   x = net.hardswish(net.linear(x, "classifier.0", 960, 1280), "classifier.1");
+  x = net.dropout(x, "classifier.2");
   return net.finish(net.linear(x, "classifier.3", 1280, options.num_classes));
 }
 

@@ -143,6 +143,11 @@ Network::Value Network::concat(const std::vector<Value>& values, const std::stri
 
 Network::Value Network::flatten(Value x) { return insert("", c10::aten::flatten, {x, 1, -1}); }
 
+Network::Value Network::dropout(Value x, const std::string& path) {
+  flat_.left_out.push_back({c10::aten::dropout.toQualString(), path, x->debugName()});
+  return x;
+}
+
 Flat Network::finish(Value output) {
   flat_.graph->registerOutput(output);
   return std::move(flat_);

@@ -33,7 +33,7 @@ struct PoolSpec {
   bool ceil = false;
 };
 
-/// A flat model under construction, in eval mode: dropout is nothing, batch norm uses its running
+/// A flat model under construction, in eval mode: dropout adds nothing, batch norm uses its running
 /// statistics.
 ///
 /// Weights are created in the order of the calls, which is the order of torchvision's state_dict;
@@ -65,6 +65,8 @@ class Network {
   Value multiply(Value a, Value b, const std::string& path);
   /// Concatenates along the channels.
   Value concat(const std::vector<Value>& values, const std::string& path);
+  /// Notes a dropout that torchvision's model has here, and returns what it was given.
+  Value dropout(Value x, const std::string& path);
   /// Flattens all but the batch.
   Value flatten(Value x);
 
