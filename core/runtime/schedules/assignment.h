@@ -64,8 +64,8 @@ class ListScheduler {
   std::size_t runs_ = 0;
 };
 
-/// Deals out some operators, ascending, by clusters: linear ones, merged, at most `workers` of them,
-/// each a worker's. What other operators made is there at once.
+/// Deals out some operators, ascending, by clusters: linear ones, merged, at most `workers` of
+/// them. Each is a worker's. What other operators made is there at once.
 Assignment assign_clusters(const WeightedGraph& graph, std::span<const std::size_t> operators,
                            std::size_t workers, double hand_off);
 

@@ -67,7 +67,7 @@ Expected<> check_units(const Timetable& timetable, const WeightedGraph& graph) {
   return {};
 }
 
-/// Returns units that wait for each other in a circle, each for the next one; empty: there are none.
+/// Returns units that wait for each other in a circle, each for the next one, if there are such.
 std::vector<std::size_t> find_circle(const std::vector<std::vector<std::size_t>>& dependencies) {
   enum class Seen : char { kNot, kOpen, kDone };
   std::vector<Seen> seen(dependencies.size(), Seen::kNot);
