@@ -20,8 +20,8 @@ Expected<std::vector<Nanoseconds>> interleaved_minima(
     const std::vector<std::function<Expected<>()>>& contestants, Nanoseconds duration,
     int min_rounds);
 
-/// Each contestant's median time by the clock, for those that keep several cores busy. Rounds are as
-/// above.
+/// Returns each contestant's median time by the clock, for those that keep several cores busy.
+/// Rounds are as above.
 Expected<std::vector<Nanoseconds>> interleaved_medians(
     const std::vector<std::function<Expected<>()>>& contestants, Nanoseconds duration,
     int min_rounds);

@@ -14,6 +14,7 @@
 
 #include "core/runtime/engines/options.h"
 #include "core/runtime/kernels/layout_change.h"
+#include "core/runtime/kernels/packed_bytes.h"
 #include "core/runtime/torch/ready_marks.h"
 
 namespace pareto::runtime {
@@ -53,7 +54,7 @@ class Engine {
 /// The layout in which an engine wants images. Its results lie as the graph made them.
 enum class Layout { kRowMajor, kChannelsLast };
 
-/// What an engine makes of a module: the graph that is run, and what goes with it.
+/// The graph that an engine makes of a module, and the values that go with it.
 struct EngineGraph {
   /// Its first input is the module's object, its last ones are `extra`. It returns one tuple.
   std::shared_ptr<torch::jit::Graph> graph;

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "core/runtime/engines/engine.h"
-#include "core/runtime/kernels/packed_weights.h"
 #include "core/runtime/torch/compat.h"
 #include "core/runtime/torch/interruption.h"
 #include "core/runtime/torch/map_tensors.h"
@@ -117,7 +116,7 @@ GraphEngine::GraphEngine(EngineGraph graph)
   extra_.push_back(c10::IValue::make_capsule(marks_));
 }
 
-std::uint64_t GraphEngine::packed_bytes() const { return packed_ ? packed_->bytes() : 0; }
+std::uint64_t GraphEngine::packed_bytes() const { return bytes_of(packed_.get()); }
 
 std::vector<c10::IValue> GraphEngine::run(std::vector<c10::IValue> inputs, EarlyResults* early) {
   std::vector<bool> taken(passed_through_.size());

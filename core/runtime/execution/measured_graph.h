@@ -47,7 +47,7 @@ class MeasuredGraph {
   std::vector<std::unique_ptr<ThreadPool>> larger_pools_;
   const EngineGraph engine_graph_;
   const OperatorGraph operators_;
-  std::vector<std::vector<c10::IValue>> extras_;  ///< of each part that was ever asked for
+  std::vector<std::vector<c10::IValue>> extras_;  ///< values of each part that was asked for
   schedules::WeightedGraph graph_;
   BatchRule rule_;
 };

@@ -16,7 +16,7 @@ namespace {
 using torch::jit::Node;
 namespace jit = torch::jit;
 
-/// Returns whether whoever reads a node's value makes it again: a constant, or a list or tuple that
+/// Returns whether those who read a node's value make it again: a constant, or a list or tuple that
 /// nobody changes.
 bool is_remade(const Node* node, const jit::AliasDb& aliases) {
   if (node->kind() == c10::prim::Constant) return true;
@@ -25,7 +25,7 @@ bool is_remade(const Node* node, const jit::AliasDb& aliases) {
   return joins && !aliases.hasWriters(node->output());
 }
 
-/// Calls visit for each value that a node reads, those that its blocks read from outside among them.
+/// Calls visit for each value that a node reads; its blocks may read values from outside too.
 template <typename Visit>
 void for_each_read(const Node* node, const Visit& visit) {
   std::unordered_set<const jit::Value*> inside;
@@ -99,7 +99,7 @@ OperatorGraph::OperatorGraph(std::shared_ptr<jit::Graph> graph) : graph_(std::mo
   }
 
   struct Touched {
-    jit::ValueSet values;    ///< what it reads and makes
+    jit::ValueSet values;    ///< values that it reads and makes
     bool container = false;  ///< it touches one, in which any tensor may be
   };
   std::vector<Touched> touched(operators_.size());

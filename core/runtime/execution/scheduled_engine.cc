@@ -11,7 +11,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "core/runtime/kernels/packed_weights.h"
 #include "core/runtime/torch/compat.h"
 #include "core/runtime/torch/interruption.h"
 #include "core/runtime/torch/threads.h"
@@ -37,7 +36,7 @@ struct CompiledUnit {
 /// One turn, with what it waits for.
 struct PlannedTurn {
   Turn turn;
-  std::size_t number = 0;            ///< of all turns of the timetable
+  std::size_t number = 0;            ///< its number among all turns of the timetable
   std::vector<std::size_t> awaited;  ///< numbers of turns that other workers of its phase take
 };
 
@@ -346,7 +345,7 @@ struct ScheduledEngine::Impl {
   std::unique_ptr<CompiledUnit> join;  ///< puts the result together
   std::vector<PlannedPhase> phases;
   std::size_t turns = 0;
-  std::vector<bool> whole_value;  ///< by number: it has one slot for the whole batch
+  std::vector<bool> whole_value;  ///< tells by a value's number whether all parts share it
   std::vector<int> use_counts;
 
   // Of the run that goes on:
@@ -374,9 +373,7 @@ std::vector<c10::IValue> ScheduledEngine::run(std::vector<c10::IValue> inputs, E
   return impl_->run(std::move(inputs));
 }
 
-std::uint64_t ScheduledEngine::packed_bytes() const {
-  return impl_->packed ? impl_->packed->bytes() : 0;
-}
+std::uint64_t ScheduledEngine::packed_bytes() const { return bytes_of(impl_->packed.get()); }
 
 std::vector<Nanoseconds> ScheduledEngine::worker_times() const {
   std::vector<Nanoseconds> times;

@@ -23,8 +23,8 @@ namespace pareto::runtime {
 /// How a batch is cut into parts: which values hold one row a sample.
 struct BatchRule {
   std::int64_t batch = 1;  ///< the batch that is cut; any other runs as one part
-  /// By number of the value: true for a tensor whose first dimension is the batch. Empty if there
-  /// is one part.
+  /// Tells by a value's number whether it is a tensor whose first dimension is the batch. It is
+  /// empty if there is one part.
   std::vector<bool> batched{};
 };
 
@@ -48,13 +48,13 @@ class ScheduledEngine final : public Engine {
   std::uint64_t packed_bytes() const override;
   std::vector<Nanoseconds> worker_times() const override;
 
-  /// What one run did.
+  /// The doings of one run.
   struct Record {
     std::vector<schedules::TurnTime> turns{};
-    /// By number of the value, of part 0: the sizes of what operators made; empty for what is no
-    /// tensor, or was never outside its unit.
+    /// Sizes of the values that operators made in part 0, by the value's number. They are empty for
+    /// a value that is no tensor, or that never leaves its unit.
     std::vector<std::vector<std::int64_t>> sizes{};
-    std::vector<std::uint64_t> bytes{};  ///< by number of the value, of part 0
+    std::vector<std::uint64_t> bytes{};  ///< bytes of the same values
   };
   /// Lets the next runs write what they do, over what is there; null: no longer.
   void record(Record* record);

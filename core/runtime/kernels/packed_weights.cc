@@ -173,4 +173,8 @@ std::uint64_t PackedWeights::bytes() const {
 
 std::uint64_t packed_weight_bytes() { return bytes_in_chunks; }
 
+std::uint64_t bytes_of(const PackedWeights* packed) {
+  return packed != nullptr ? packed->bytes() : 0;
+}
+
 }  // namespace pareto::runtime

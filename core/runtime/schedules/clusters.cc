@@ -62,7 +62,7 @@ class Trial {
   const WeightedGraph& graph_;
   double hand_off_;
   std::vector<std::size_t> cluster_of_;
-  std::vector<double> ends_;  ///< by operator
+  std::vector<double> ends_;  ///< the end of each operator
   std::vector<double> free_;  ///< by cluster
 };
 

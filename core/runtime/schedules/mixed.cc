@@ -147,7 +147,8 @@ class Chooser {
   ListScheduler scheduler_;
   std::vector<std::size_t> entries_;
   std::vector<std::size_t> order_;
-  std::vector<std::array<Best, 2>> best_;  ///< by position and kind of the last stretch
+  std::vector<std::array<Best, 2>>
+      best_;  ///< the best for each position and kind of the last stretch
 };
 
 /// Deals out operators, ascending, in the faster of two ways.

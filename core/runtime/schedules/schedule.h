@@ -13,7 +13,7 @@
 
 namespace pareto::schedules {
 
-/// What a schedule is made for.
+/// The graph and the device that a schedule is made for.
 struct ScheduleRequest {
   WeightedGraph graph{};    ///< with measured costs in nanoseconds
   std::size_t workers = 1;  ///< workers that may run at a time; more than cores are allowed

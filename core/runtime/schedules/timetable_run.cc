@@ -69,7 +69,7 @@ class Runner {
 
   const Timetable& timetable_;
   const std::vector<std::vector<std::size_t>>& dependencies_;
-  std::vector<bool> done_;                          ///< by unit and part
+  std::vector<bool> done_;                          ///< tells whether each part of a unit has run
   std::vector<std::vector<std::size_t>> sleepers_;  ///< workers that wait, by unit and part
   TimetableRun result_;
 };
