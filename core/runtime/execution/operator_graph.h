@@ -21,11 +21,11 @@ struct CutGraph {
   std::vector<std::size_t> outputs;  ///< numbers of its outputs, in order
 };
 
-/// The operators of an engine's graph, in its order. Constants are none. Lists and tuples that nobody
-/// writes to are none either: those who read them put them together.
+/// The operators of an engine's graph, in its order. Constants are none. Lists and tuples that
+/// nobody writes to are none either: those who read them put them together.
 ///
-/// Values have numbers: first the graph's inputs (the module's object, arguments, extra values), then
-/// what operators make.
+/// Values have numbers: first the graph's inputs (the module's object, arguments, extra values),
+/// then what operators make.
 ///
 /// Threads: one at a time. Throws c10::Error.
 class OperatorGraph {
