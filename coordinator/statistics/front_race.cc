@@ -193,15 +193,17 @@ RaceState judge_race(std::span<const RacePlan> plans, const RaceRules& rules) {
   const std::vector<PriorFigure> throughput_priors = priors_of(plans, kThroughput);
   PassEstimates latencies = estimate_plans(observations_of(plans, kLatency));
   PassEstimates throughputs = estimate_plans(observations_of(plans, kThroughput));
+  std::map<int, std::vector<std::size_t>> groups;
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    if (!plans[i].failed) groups[plans[i].group].push_back(i);
+  }
+  const PredictionGuide guide(groups, plans, latencies.plans, throughputs.plans);
   const ResidualModel latency(latency_priors, std::move(latencies.plans));
   const ResidualModel throughput(throughput_priors, std::move(throughputs.plans));
-  std::map<int, std::vector<std::size_t>> groups;
   for (std::size_t i = 0; i < plans.size(); ++i) {
     standings[i].latency = latency.figure(i);
     standings[i].throughput = throughput.figure(i);
-    if (!plans[i].failed) groups[plans[i].group].push_back(i);
   }
-  const PredictionGuide guide(groups, plans, standings);
   std::vector<Contest> open;
   for (const auto& [group, members] : groups) {
     Contest contest =

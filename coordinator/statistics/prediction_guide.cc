@@ -11,27 +11,38 @@ void add_pairs(const results::KeptOrder& more, results::KeptOrder& order) {
   order.broken += more.broken;
 }
 
+std::map<std::size_t, double> logarithms_of(std::span<const PlanEstimate> estimates) {
+  std::map<std::size_t, double> logarithms;
+  for (const PlanEstimate& estimate : estimates) logarithms[estimate.plan] = estimate.logarithm;
+  return logarithms;
+}
+
+/// Compares what is predicted of a group's plans with what was measured of them.
+results::KeptOrder order_of(const std::vector<std::size_t>& members,
+                            std::span<const RacePlan> plans, double LogFigures::*figure,
+                            const std::map<std::size_t, double>& measured) {
+  std::vector<std::pair<double, double>> figures;
+  for (const std::size_t i : members) {
+    const auto found = measured.find(i);
+    if (!plans[i].predicted || found == measured.end()) continue;
+    figures.emplace_back(std::exp((*plans[i].predicted).*figure), std::exp(found->second));
+  }
+  return results::kept_order(figures);
+}
+
 }  // namespace
 
 PredictionGuide::PredictionGuide(const std::map<int, std::vector<std::size_t>>& groups,
                                  std::span<const RacePlan> plans,
-                                 const std::vector<PlanStanding>& standings) {
+                                 std::span<const PlanEstimate> latency,
+                                 std::span<const PlanEstimate> throughput) {
+  const std::map<std::size_t, double> latencies = logarithms_of(latency);
+  const std::map<std::size_t, double> throughputs = logarithms_of(throughput);
   for (const auto& [group, members] : groups) {
-    std::vector<std::pair<double, double>> latency;
-    std::vector<std::pair<double, double>> throughput;
     Orders& orders = orders_[group];
-    for (const std::size_t i : members) {
-      orders.doubted = orders.doubted || plans[i].doubted;
-      if (!plans[i].predicted || plans[i].rounds.empty()) continue;
-      const auto figures = [](double predicted, double believed) {
-        return std::pair(std::exp(predicted), std::exp(believed));
-      };
-      latency.push_back(figures(plans[i].predicted->latency, standings[i].latency.logarithm));
-      throughput.push_back(
-          figures(plans[i].predicted->throughput, standings[i].throughput.logarithm));
-    }
-    orders.latency = results::kept_order(latency);
-    orders.throughput = results::kept_order(throughput);
+    for (const std::size_t i : members) orders.doubted = orders.doubted || plans[i].doubted;
+    orders.latency = order_of(members, plans, &LogFigures::latency, latencies);
+    orders.throughput = order_of(members, plans, &LogFigures::throughput, throughputs);
     add_pairs(orders.latency, all_.latency);
     add_pairs(orders.throughput, all_.throughput);
   }

@@ -9,6 +9,7 @@
 
 #include "coordinator/results/kept_order.h"
 #include "coordinator/statistics/front_race.h"
+#include "coordinator/statistics/pass_effects.h"
 
 namespace pareto::statistics {
 
@@ -18,11 +19,16 @@ namespace pareto::statistics {
 /// groups share devices. Where too few pairs were measured to tell, predictions guide, unless they
 /// are doubted (RacePlan::doubted).
 ///
+/// Only rounds are evidence. What a race believes of a plan is made of its prediction too, and of
+/// little else where rounds differ much: by that, predictions would prove themselves.
+///
 /// Threads: one owner.
 class PredictionGuide {
  public:
+  /// `latency`, `throughput`: what the rounds say of each plan that has any.
   PredictionGuide(const std::map<int, std::vector<std::size_t>>& groups,
-                  std::span<const RacePlan> plans, const std::vector<PlanStanding>& standings);
+                  std::span<const RacePlan> plans, std::span<const PlanEstimate> latency,
+                  std::span<const PlanEstimate> throughput);
 
   /// Returns whether predictions may rule out plans of the group.
   bool guides(int group) const;

@@ -162,6 +162,24 @@ TEST(PredictionGuide, PredictionsOfABusyMachineRuleOutNothingUntilTheyAreProved)
   EXPECT_EQ(decided_unmeasured(proved), 32U);
 }
 
+TEST(PredictionGuide, PredictionsDoNotProveThemselvesWhereRoundsDifferMuch) {
+  // The rounds of a plan differ by a factor of nine, and say the opposite of what is predicted. A
+  // race then believes the predictions, which is no evidence for them.
+  std::vector<RacePlan> plans =
+      forty_plans([](std::size_t i) { return 17.0 - static_cast<double>(i); });
+  for (std::size_t i = 0; i < 8; ++i) {
+    plans[i].rounds.resize(2);
+    for (RaceRound& round : plans[i].rounds) {
+      const bool is_slow = (round.pass == 0) == (i % 2 == 0);
+      round.figures.latency += is_slow ? std::log(3) : -std::log(3);
+      round.figures.throughput -= is_slow ? std::log(3) : -std::log(3);
+    }
+  }
+  EXPECT_EQ(decided_unmeasured(plans), 0U);
+  for (RacePlan& plan : plans) plan.doubted = true;
+  EXPECT_EQ(decided_unmeasured(plans), 0U);
+}
+
 TEST(PredictionGuide, AFarLookIsTakenAtPlansThatPredictionsPutFarBehind) {
   std::vector<RacePlan> plans =
       forty_plans([](std::size_t i) { return 10.0 + static_cast<double>(i); });
