@@ -224,6 +224,7 @@ Expected<std::vector<plan::DeviceProfile>> profile_devices(
   });
   std::vector<ProfileSubject> subjects;
   for (std::size_t i = 0; i < bench.cluster.size(); ++i) {
+    if (stop) return fail(ErrorCode::kClosed, "stopped before every device was timed");
     cluster::DaemonClient& device = bench.cluster.device(i);
     PARETO_ASSIGN(DeviceLinks links,
                   DeviceLinks::find(bench.probed, device, i, bench.cluster.size()));

@@ -107,6 +107,8 @@ Expected<> Profiler::profile(const LinkTransports& transports, cluster::Workload
                                                  : fmt::format("{} devices", cluster_.size());
   const std::string now = fmt::format("profiling {}, {}", names,
                                       settings_text(options_.settings, options_.own_settings));
+  // What comes before the first cut takes a minute and more over a slow link.
+  progress(now, 0, wish.cuts.size());
   load::ForeignLoadMeter others(cluster_);
   others.start();
   PARETO_ASSIGN(std::vector<plan::DeviceProfile> profiles,
