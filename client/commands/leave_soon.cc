@@ -73,7 +73,7 @@ void ProbeInHand::show(const std::string& now, bool under_way) {
 std::optional<std::string> ProbeInHand::why_not() const {
   const std::lock_guard lock(mutex_);
   if (probe_.empty()) return std::nullopt;
-  return fmt::format("{}, while {}: that is not waited for", kStoppedProfiling, probe_);
+  return fmt::format("stopped while {}, which is not waited for: {}", probe_, kProfilesKept);
 }
 
 std::optional<std::string> ProbeInHand::or_hung(const cluster::Cluster& cluster) const {

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "client/command.h"
@@ -43,6 +44,9 @@ inline constexpr const char* kStopping =
 /// Sentence at the end of a command that was stopped while it profiled devices or probed links.
 inline constexpr const char* kStoppedProfiling =
     "stopped: complete profiles of devices are kept, and not measured again";
+/// The part of it that says what is kept.
+inline constexpr std::string_view kProfilesKept =
+    std::string_view(kStoppedProfiling).substr(std::string_view("stopped: ").size());
 
 /// Returns `result`, with that sentence as its error if it ended because somebody wanted to stop:
 /// what was under way then says nothing.

@@ -22,8 +22,8 @@ TEST(ProbeInHand, SaysWhichLinkIsNotWaitedForWhileItIsProbed) {
   EXPECT_EQ(probe.why_not(), std::nullopt) << "that ends at the next shard";
   probe.show("probing pi-1 to pi-2, tcp", true);
   EXPECT_THAT(probe.why_not(),
-              Optional(Eq(std::string(kStoppedProfiling) +
-                          ", while probing pi-1 to pi-2, tcp: that is not waited for")));
+              Optional(Eq("stopped while probing pi-1 to pi-2, tcp, which is not waited for: "
+                          "complete profiles of devices are kept, and not measured again")));
   probe.show("probing pi-1 to pi-2, tcp", false);
   EXPECT_EQ(probe.why_not(), std::nullopt);
 }
@@ -59,7 +59,7 @@ TEST(LeaveSoon, EndsTheProcessWhileALinkIsProbed) {
     for (;;) ::pause();
   };
   EXPECT_EXIT(probe_for_ever(), testing::ExitedWithCode(kExitPartial),
-              "while probing pi-1 to pi-2, tcp: that is not waited for");
+              "stopped while probing pi-1 to pi-2, tcp, which is not waited for");
 }
 
 }  // namespace
