@@ -1,21 +1,15 @@
 #include "coordinator/sweep/lost_devices.h"
 
-#include <chrono>
 #include <utility>
 
 #include "coordinator/cluster/daemon_client.h"
 
 namespace pareto::sweep {
-namespace {
-
-constexpr std::chrono::milliseconds kProbeTimeout{3'000};
 
 bool may_mean_loss(ErrorCode code) {
   return code == ErrorCode::kUnavailable || code == ErrorCode::kTimeout ||
          code == ErrorCode::kClosed || code == ErrorCode::kInternal;
 }
-
-}  // namespace
 
 void LostDevices::look_for(const plan::Plan& plan, ErrorCode code) {
   if (!may_mean_loss(code)) return;

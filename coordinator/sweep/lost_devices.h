@@ -1,6 +1,7 @@
 // The devices that a sweep has lost: those that no longer answer, or have ended its session.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <string>
 
@@ -9,6 +10,12 @@
 #include "core/plan/plan.h"
 
 namespace pareto::sweep {
+
+/// The time that a device gets to answer before it counts as lost.
+inline constexpr std::chrono::milliseconds kProbeTimeout{3'000};
+
+/// Returns whether a request that failed so may have lost a device.
+bool may_mean_loss(ErrorCode code);
 
 /// A device that was lost stays lost.
 ///

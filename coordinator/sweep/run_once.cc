@@ -1,13 +1,16 @@
 #include "coordinator/sweep/run_once.h"
 
 #include "coordinator/cluster/codec_choice.h"
+#include "coordinator/cluster/daemon_client.h"
 #include "coordinator/cluster/deployment.h"
+#include "coordinator/cluster/pipeline_health.h"
 #include "coordinator/cluster/shard_pool.h"
 #include "coordinator/cluster/transport_choice.h"
 #include "coordinator/cluster/workload.h"
 #include "coordinator/load/micro_batch.h"
 #include "coordinator/load/output_error.h"
 #include "coordinator/statistics/statistics.h"
+#include "coordinator/sweep/lost_devices.h"
 #include "coordinator/sweep/sweep_plan.h"
 #include "coordinator/sweep/trial_figures.h"
 #include "coordinator/sweep/trial_meter.h"
@@ -17,6 +20,21 @@ namespace pareto::sweep {
 namespace {
 
 constexpr double kSliceSeconds = 2;
+
+/// Names the stages that were lost in place of what the request's end says of them, if any were.
+/// Devices that do not answer are not waited for at the pipeline's end.
+template <typename T>
+Expected<T> or_loss(cluster::Deployment& deployment, Expected<T> result) {
+  if (result || !may_mean_loss(result.error().code)) return result;
+  const std::vector<cluster::LostStage> lost = cluster::find_lost_stages(deployment, kProbeTimeout);
+  if (lost.empty()) return result;
+  for (const cluster::LostStage& stage : lost) {
+    if (stage.device_is_lost) deployment.devices()[stage.stage]->abandon();
+  }
+  deployment.abandon();
+  const Error why = cluster::error_of(lost);
+  return fail(why.code, "{}; seen as: {}", why.message, result.error().message);
+}
 
 }  // namespace
 
@@ -50,7 +68,7 @@ Expected<RunOnceResult> run_once(const model::Model& model, const cluster::Clust
     load::LoadOptions once;
     once.micro_batches = micro_batches;
     once.request_timeout = options.timeout;
-    PARETO_ASSIGN(const load::LoadResult first, load.run(request, once));
+    PARETO_ASSIGN(const load::LoadResult first, or_loss(*deployment, load.run(request, once)));
     const auto* tuple = first.last_output.get_if<Tuple>();
     if (!tuple) return fail(ErrorCode::kCorrupt, "the pipeline's result is no tuple");
     PARETO_ASSIGN(result.outputs, workload.from_last_shard(tuple->items));
@@ -65,7 +83,8 @@ Expected<RunOnceResult> run_once(const model::Model& model, const cluster::Clust
   budget.latency_requests = options.requests.value_or(kUsualRequests);
   budget.all_requests = options.requests.has_value();
   results::TrialRecord& figures = result.figures;
-  PARETO_ASSIGN(MeasuredRound measured, meter.measure(*deployment, request, 0, true, budget));
+  PARETO_ASSIGN(MeasuredRound measured,
+                or_loss(*deployment, meter.measure(*deployment, request, 0, true, budget)));
   if (options.trace) {
     plan::Plan traced = plan;
     traced.window = measured.round.window;
