@@ -237,11 +237,13 @@ std::string summary(const Activity& activity, const report::ReportStyle& style) 
         pipeline.bottleneck.limit == Limit::kStage || pipeline.bottleneck.limit == Limit::kLink;
     report::RowStyle row = limited ? report::RowStyle::kStrong : report::RowStyle::kPlain;
     if (pipeline.bottleneck.limit == Limit::kFailed) row = report::RowStyle::kBad;
-    const std::string line = fmt::format(
-        "pipeline {} {}: {}{} in flight; {}", pipeline_name(pipeline.id), pipeline.model,
-        or_nothing(pipeline.requests_per_s,
-                   [](double rate) { return report::format_figure(rate) + " requests/s, "; }),
-        pipeline.in_flight, pipeline.bottleneck.words);
+    // Nothing where it is not known: a dash in front of a number is a sign.
+    const std::string rate = pipeline.requests_per_s
+                                 ? report::format_figure(*pipeline.requests_per_s) + " requests/s, "
+                                 : "";
+    const std::string line =
+        fmt::format("pipeline {} {}: {}{} in flight; {}", pipeline_name(pipeline.id),
+                    pipeline.model, rate, pipeline.in_flight, pipeline.bottleneck.words);
     text += paragraph(line, row, style, kIndent);
   }
   return text.empty() ? "no pipeline runs on these devices\n" : text;

@@ -121,6 +121,7 @@ TEST(TopText, WithoutRatesThereAreDashes) {
   const auto now = std::vector{test::device_after("pi-1", 3, {test::stage_after(0, 3, {})})};
   const std::string text = top_text(activity_between({}, now), {});
   EXPECT_THAT(text, HasSubstr("not measured yet"));
+  EXPECT_THAT(text, Not(testing::ContainsRegex(": -[0-9]+ in flight"))) << "not a negative number";
   EXPECT_THAT(lines_with(text, "abcdef01      0"), ElementsAre(HasSubstr("  -  ")));
   EXPECT_THAT(top_text(activity_between({}, {test::silent_device("pi-1")}), {}),
               HasSubstr("no pipeline runs on these devices"));
