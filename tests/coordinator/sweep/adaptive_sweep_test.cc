@@ -197,7 +197,6 @@ TEST_F(AdaptiveSweepTest, GoesOnWithWhatAnEarlierPartMeasured) {
   on_progress_ = nullptr;
   ASSERT_TRUE(sweep());
   EXPECT_FALSE(run_.finished.empty());
-  EXPECT_TRUE(trial("cut2").rounds.empty());
   EXPECT_EQ(test::contradiction_in(run_), "");
   for (const auto& [id, latency_ms] : before) {
     EXPECT_EQ(trial(id).rounds[0].latency_ms, latency_ms);
