@@ -18,6 +18,7 @@
 #include "client/commands/metrics_flags.h"
 #include "client/commands/model_flags.h"
 #include "client/commands/pipeline_flags.h"
+#include "client/commands/schedule_flag.h"
 #include "client/commands/store_flags.h"
 #include "client/commands/time_flags.h"
 #include "client/program.h"
@@ -58,6 +59,7 @@ class DeployCommand final : public Command {
         ->required();
     model_.add_to(app, /*required=*/false);
     devices_.add_to(app);
+    add_schedule(app, schedule_, "NAME|FILE", " (default: as the plan says)");
     add_stream_to(app);
     store_.add_to(app);
     metrics_.add_to(app);
@@ -76,7 +78,8 @@ class DeployCommand final : public Command {
     PARETO_TRY(check_codec_error(codec_error_));
     PARETO_ASSIGN(lasting_.stream.request_timeout, timeout_.read());
     PARETO_ASSIGN(const auto retry, read_retry());
-    PARETO_ASSIGN(const cluster::NamedPlan named, cluster::read_plan_file(plan_file_));
+    PARETO_ASSIGN(cluster::NamedPlan named, cluster::read_plan_file(plan_file_));
+    PARETO_TRY(take_schedule(named.plan));
     model_.complete(cluster::source_of(named));
     PARETO_ASSIGN(const Model model, model_.open(context, {named.plan.batch}));
     PARETO_TRY(check_micro_batch(model, named.plan.micro_batch));
@@ -124,6 +127,16 @@ class DeployCommand final : public Command {
   }
 
  private:
+  /// Lets every stage run by the schedule that was named, if one was.
+  Expected<> take_schedule(plan::Plan& plan) const {
+    if (schedule_.empty()) return {};
+    PARETO_ASSIGN(plan.settings.schedule, read_schedule(schedule_));
+    for (plan::StagePlan& stage : plan.stages) {
+      if (stage.settings) stage.settings->schedule = plan.settings.schedule;
+    }
+    return {};
+  }
+
   void add_stream_to(CLI::App& app) {
     const Heading heading(app, "Requests and results");
     set_value(
@@ -224,6 +237,7 @@ class DeployCommand final : public Command {
   ModelFlags model_;
   DeviceFlags devices_;
   std::string plan_file_;
+  std::string schedule_;  ///< empty: as the plan says
   double codec_error_ = 0;
   TimeoutFlag timeout_;
   StoreFlags store_;

@@ -58,8 +58,9 @@ class RunCommand final : public Command {
     add_measuring_to(app);
     add_results_to(app);
     auto* plan = app.get_option("--plan");
-    for (const char* flag : {"--split", "--transport", "--codec", "--micro-batch", "--window",
-                             "--batch", "--engine", "--precision", "--max-error", "--threads"}) {
+    for (const char* flag :
+         {"--split", "--transport", "--codec", "--micro-batch", "--window", "--batch", "--engine",
+          "--precision", "--max-error", "--threads", "--schedule"}) {
       plan->excludes(app.get_option(flag));
     }
   }
@@ -340,10 +341,10 @@ class RunCommand final : public Command {
                                trial.throughput.window);
     for (const results::StageFigures& stage : trial.stages) {
       context.out << fmt::format(
-          "stage       {}: {:.2f} ms compute, engine {}, {}{}, {} of weights\n", stage.device,
+          "stage       {}: {:.2f} ms compute, engine {}, {}{}{}, {} of weights\n", stage.device,
           stage.compute_p50_ms, stage.engine, stage.precision,
           stage.precision_reason.empty() ? "" : " (" + stage.precision_reason + ")",
-          format_bytes(stage.weight_bytes));
+          report::schedule_text(stage), format_bytes(stage.weight_bytes));
     }
     if (const auto& error = trial.output_error) {
       context.out << fmt::format(

@@ -6,6 +6,7 @@
 
 #include "client/commands/known_names.h"
 #include "client/commands/number_flags.h"
+#include "client/commands/schedule_flag.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
 #include "core/runtime/shard_runner.h"
@@ -36,6 +37,8 @@ void RunnerFlags::add_to(CLI::App& app) {
       ->check(check_one_value);
   set_value(app.add_option("--max-error", max_error, kMaxErrorHelp), "PERCENT")
       ->capture_default_str();
+  add_schedule(app, schedule);
+  app.get_option("--schedule")->check(check_one_value);
 }
 
 void RunnerFlags::add_engine_to(CLI::App& app) {
@@ -76,7 +79,8 @@ Expected<plan::StageSettings> RunnerFlags::settings() const {
   }
   PARETO_TRY(with_context(runtime::parse_precision(precision), "--precision"));
   PARETO_ASSIGN(const double share, parse_max_error(max_error));
-  return plan::StageSettings{engine, precision, threads, share};
+  PARETO_ASSIGN(const std::string read, read_schedule(schedule));
+  return plan::StageSettings{engine, precision, threads, share, read};
 }
 
 void SettingLists::add_to(CLI::App& app) {
@@ -90,6 +94,7 @@ void SettingLists::add_to(CLI::App& app) {
   add("--precision", precisions, kPrecisionHelp);
   set_value(app.add_option("--max-error", max_error, kMaxErrorHelp), "PERCENT")
       ->capture_default_str();
+  add_schedule(app, schedules, "LIST", "; of lists every combination is profiled");
 }
 
 Expected<std::vector<control::ShardSettings>> SettingLists::read(const std::string& engine) const {
@@ -99,16 +104,21 @@ Expected<std::vector<control::ShardSettings>> SettingLists::read(const std::stri
     for (const std::string& count : split_list(threads)) {
       PARETO_ASSIGN(const int number, parse_number(count, "--threads", 0));
       for (const std::string& precision : split_list(precisions)) {
-        const RunnerFlags flags{engine, precision, number, max_error};
-        PARETO_ASSIGN(plan::StageSettings one, flags.settings());
-        const control::ShardSettings settings{std::move(one), batch};
-        if (std::ranges::find(all, settings) == all.end()) all.push_back(settings);
+        for (const std::string& schedule : split_list(schedules)) {
+          const RunnerFlags flags{engine, precision, number, max_error, schedule};
+          PARETO_ASSIGN(plan::StageSettings one, flags.settings());
+          const control::ShardSettings settings{std::move(one), batch};
+          if (std::ranges::find(all, settings) == all.end()) all.push_back(settings);
+        }
       }
     }
   }
   if (!all.empty()) return all;
+  const auto empty = [](const std::string& list) { return split_list(list).empty(); };
   return fail(ErrorCode::kInvalidArgument, "{} names none",
-              split_list(threads).empty() ? "--threads" : "--precision");
+              empty(threads)      ? "--threads"
+              : empty(precisions) ? "--precision"
+                                  : "--schedule");
 }
 
 std::string check_one_value(const std::string& text) {

@@ -1,4 +1,4 @@
-// The flags for how a shard is computed: --engine, --precision, --threads, --max-error.
+// The flags for how a shard is computed: --engine, --precision, --threads, --max-error, --schedule.
 #pragma once
 
 #include <string>
@@ -22,6 +22,7 @@ struct RunnerFlags {
   std::string precision = "fp32";
   int threads = 0;  ///< 0: as each device is set
   std::string max_error{kDefaultMaxErrorText};
+  std::string schedule{plan::kSequential};  ///< a name, or the file of a program
 
   void add_to(CLI::App& app);
   void add_engine_to(CLI::App& app);
@@ -35,6 +36,7 @@ struct SettingLists {
   std::string threads = "0";  ///< 0: as each device is set
   std::string precisions = "fp32";
   std::string max_error{kDefaultMaxErrorText};
+  std::string schedules{plan::kSequential};
 
   void add_to(CLI::App& app);
   /// Returns all settings on that engine, batch by batch, in each threads by threads; none twice.

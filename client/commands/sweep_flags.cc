@@ -12,6 +12,7 @@
 #include "client/commands/number_flags.h"
 #include "client/commands/pipeline_flags.h"
 #include "client/commands/splits_flag.h"
+#include "coordinator/cluster/daemon_client.h"
 #include "coordinator/cluster/network.h"
 #include "coordinator/cluster/plan_file.h"
 #include "coordinator/cluster/testbed_cluster.h"
@@ -50,7 +51,7 @@ void SweepFlags::add_to(CLI::App& app) {
   // A plan file says all of these itself.
   for (const char* flag :
        {"--splits", "--stages", "--transport", "--codec", "--micro-batch", "--window", "--batch",
-        "--engine", "--precision", "--max-error", "--threads"}) {
+        "--engine", "--precision", "--max-error", "--threads", "--schedule"}) {
     app.get_option("--plans")->excludes(app.get_option(flag));
   }
 }

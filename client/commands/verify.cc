@@ -72,6 +72,7 @@ class VerifyCommand final : public Command {
     options.points = points;
     options.runner.engine = kPlain;
     options.runner.threads = std::max(1, runner_.threads);
+    options.runner.schedule = settings.schedule;
     PARETO_ASSIGN(const auto plain, rows_of(context, model, options));
     std::vector<VerifyRow> fast;
     if (runner_.engine != kPlain) {

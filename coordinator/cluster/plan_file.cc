@@ -9,6 +9,7 @@
 #include "coordinator/cluster/transport_choice.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
+#include "core/runtime/schedules/check_schedule.h"
 #include "core/runtime/shard_runner.h"
 #include "partitioner/model/graph/cuts.h"
 #include "partitioner/model/graph/split_points.h"
@@ -121,7 +122,7 @@ Expected<> check_settings(const plan::StageSettings& settings, const std::string
                 settings.engine, did_you_mean(settings.engine, engines), join(engines));
   }
   PARETO_TRY(with_context(runtime::parse_precision(settings.precision), "{}precision", at));
-  return {};
+  return with_context(schedules::check_schedule(settings.schedule), "{}schedule", at);
 }
 
 Expected<> check_names(const plan::Plan& plan) {

@@ -5,6 +5,7 @@
 #include "coordinator/cluster/transport_choice.h"
 #include "coordinator/sweep/sweep_plan.h"
 #include "core/base/text.h"
+#include "core/runtime/schedules/check_schedule.h"
 #include "core/runtime/shard_runner.h"
 
 namespace pareto::sweep {
@@ -56,6 +57,7 @@ Expected<> check_names(const SweepOptions& options) {
                 options.settings.engine, join(engines));
   }
   PARETO_TRY(runtime::parse_precision(options.settings.precision));
+  PARETO_TRY(schedules::check_schedule(options.settings.schedule));
   for (const std::string& name : options.transports) {
     PARETO_TRY(cluster::parse_transport_mix(name));
   }

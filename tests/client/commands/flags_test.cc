@@ -7,6 +7,7 @@
 #include "client/commands/model_flags.h"
 #include "client/commands/network_flag.h"
 #include "client/commands/runner_flags.h"
+#include "client/commands/schedule_flag.h"
 #include "client/commands/time_flags.h"
 #include "coordinator/load/lost_request.h"
 #include "core/base/file.h"
@@ -69,6 +70,29 @@ TEST(Flags, SettingsAreAllCombinationsOfTheListsOnce) {
                                                        {{"plain", "fp32", 2}, 1},
                                                        {{"plain", "bf16", 2}, 1}}));
   EXPECT_EQ(SettingLists().read("auto").value(), std::vector<control::ShardSettings>(1));
+  const SettingLists schedules{.schedules = "sequential,mixed,sequential"};
+  EXPECT_EQ(schedules.read("auto").value(),
+            (std::vector<control::ShardSettings>{{}, {{.schedule = "mixed"}}}));
+}
+
+TEST(Flags, AScheduleIsANameOrAFile) {
+  EXPECT_EQ(read_schedule("sequential").value(), "sequential");
+  EXPECT_EQ(read_schedule("auto").value(), "auto");
+  EXPECT_EQ(read_schedule("clustres").error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(read_schedule("program").error().message, HasSubstr("files of programs"));
+  const auto folder = TemporaryFolder::create("pareto-flags");
+  ASSERT_TRUE(folder);
+  // One program, written in two ways, is one text.
+  const std::string yaml = folder->path() / "mine.yaml";
+  const std::string json = folder->path() / "mine.json";
+  ASSERT_TRUE(write_file_atomically(yaml, "split: {at_least: 2, parts: 2}\n"));
+  ASSERT_TRUE(write_file_atomically(json, R"({"split": {"parts": 2, "at_least": 2}})"));
+  const auto read = read_schedule(yaml);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_TRUE(plan::is_program(*read));
+  EXPECT_EQ(read_schedule(json).value(), *read);
+  EXPECT_TRUE(read_schedule(*read)) << "as a plan has it";
+  EXPECT_FALSE(read_schedule("{\"unts\":[]}"));
 }
 
 TEST(Flags, AnErrorLimitIsAShareOrAPercentage) {
@@ -100,6 +124,8 @@ TEST(Flags, SettingsThatAreNoneAreNamed) {
   EXPECT_THAT(refusal({"", "0", "fp32"}), HasSubstr("--batch"));
   EXPECT_THAT(refusal({"1", "", "fp32"}), HasSubstr("--threads"));
   EXPECT_THAT(refusal({"1", "0", ""}), HasSubstr("--precision"));
+  EXPECT_THAT(refusal({.schedules = ""}), HasSubstr("--schedule"));
+  EXPECT_THAT(refusal({.schedules = "mixed,clustres"}), HasSubstr("did you mean clusters"));
 }
 
 TEST(Flags, ATimeoutIsOfMillisecondsToADay) {

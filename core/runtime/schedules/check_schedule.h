@@ -1,0 +1,19 @@
+// The check of a schedule that somebody names.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+
+namespace pareto::schedules {
+
+/// Returns the names that a schedule may be asked for by: "auto", and those of all that need no
+/// program.
+const std::vector<std::string>& schedule_choices();
+
+/// Checks that a schedule is one of those names, or the text of a program that can be read.
+/// Fails: kNotFound (with the nearest names), kInvalidArgument (a program).
+Expected<> check_schedule(const std::string& schedule);
+
+}  // namespace pareto::schedules
