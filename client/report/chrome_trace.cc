@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "client/report/trace_events.h"
 #include "coordinator/results/record_json.h"
 #include "core/base/text.h"
 
@@ -15,66 +16,6 @@ namespace pareto::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-double microseconds(Nanoseconds duration) {
-  return std::chrono::duration<double, std::micro>(duration).count();
-}
-
-/// Rounds to the nanosecond, so that numbers stay short.
-double rounded(double us) { return std::round(us * 1e3) / 1e3; }
-
-struct Span {
-  double start = 0;  // us
-  double duration = 0;
-  double end() const { return start + duration; }
-};
-
-/// One row of the picture.
-struct Track {
-  int process = 0;
-  int thread = 0;
-};
-
-class Events {
- public:
-  void name_process(int process, const std::string& name) {
-    name_it("process_name", {process, 0}, {{"name", name}});
-    name_it("process_sort_index", {process, 0}, {{"sort_index", process}});
-  }
-  void name_thread(Track track, const std::string& name) {
-    name_it("thread_name", track, {{"name", name}});
-    name_it("thread_sort_index", track, {{"sort_index", track.thread}});
-  }
-  void complete(const char* name, Track track, Span span, Json args) {
-    events_.push_back({{"name", name},
-                       {"ph", "X"},
-                       {"pid", track.process},
-                       {"tid", track.thread},
-                       {"ts", rounded(span.start)},
-                       {"dur", rounded(std::max(span.duration, 0.0))},
-                       {"args", std::move(args)}});
-  }
-  /// Draws an arrow. `phase`: "s" begins at the event that starts here, "t" passes it, "f" ends
-  /// there.
-  void arrow(const char* phase, Track track, double at, std::uint64_t request) {
-    Json event{{"name", "request"},    {"cat", "request"},    {"ph", phase},      {"id", request},
-               {"pid", track.process}, {"tid", track.thread}, {"ts", rounded(at)}};
-    if (std::string_view(phase) == "f") event["bp"] = "e";
-    events_.push_back(std::move(event));
-  }
-  Json take() { return std::move(events_); }
-
- private:
-  void name_it(const char* what, Track track, Json args) {
-    events_.push_back({{"name", what},
-                       {"ph", "M"},
-                       {"pid", track.process},
-                       {"tid", track.thread},
-                       {"args", std::move(args)}});
-  }
-
-  Json events_ = Json::array();
-};
 
 /// A thread of ours or of a device: one thing after the other.
 class Thread {
@@ -194,7 +135,7 @@ class Picture {
     const transport::Sent& source = sample.source;
     const Span encode = source_.place(whole.start, source.encode);
     events_.complete("encode", source_.track(), encode, {{"request", request}});
-    events_.arrow("s", source_.track(), encode.start, request);
+    events_.arrow("request", "s", source_.track(), encode.start, request);
     const Span send = source_.place(encode.end(), source.send);
     events_.complete("send", source_.track(), send,
                      sent_args(request, source.cpu, source.wire_bytes));
@@ -209,7 +150,7 @@ class Picture {
     if (left) draw_wire(stages_.size(), request, *left, receive);
     events_.complete("receive", sink_.track(), receive,
                      sent_args(request, sink.cpu, sink.wire_bytes));
-    events_.arrow("f", sink_.track(), receive.start, request);
+    events_.arrow("request", "f", sink_.track(), receive.start, request);
     events_.complete("decode", sink_.track(), sink_.place(receive.end(), sink.decode),
                      {{"request", request}});
   }
@@ -225,23 +166,24 @@ class Picture {
     events_.complete("receive", stage.receive.track(), receive,
                      {{"request", request},
                       {"tensor_bytes", traced.input_bytes},
-                      {"cpu_us", rounded(microseconds(times.receive_cpu))}});
+                      {"cpu_us", rounded_us(microseconds(times.receive_cpu))}});
     const Span decode = stage.receive.place(receive.end(), times.decode);
     events_.complete("decode", stage.receive.track(), decode, {{"request", request}});
 
     const Span queue{decode.end(), microseconds(times.queue)};
     events_.complete("queue", stage.queue.row_for(queue), queue, {{"request", request}});
     const Span compute = stage.compute.place(queue.end(), times.compute);
-    events_.complete("compute", stage.compute.track(), compute,
-                     {{"request", request}, {"cpu_us", rounded(microseconds(times.compute_cpu))}});
-    events_.arrow("t", stage.compute.track(), compute.start, request);
+    events_.complete(
+        "compute", stage.compute.track(), compute,
+        {{"request", request}, {"cpu_us", rounded_us(microseconds(times.compute_cpu))}});
+    events_.arrow("request", "t", stage.compute.track(), compute.start, request);
 
     if (next == nullptr) return std::nullopt;
     const Span encode = stage.send.place(compute.end(), next->encode);
     events_.complete("encode", stage.send.track(), encode, {{"request", request}});
     const Span send = stage.send.place(encode.end(), next->send);
     events_.complete("send", stage.send.track(), send,
-                     {{"request", request}, {"cpu_us", rounded(microseconds(next->send_cpu))}});
+                     {{"request", request}, {"cpu_us", rounded_us(microseconds(next->send_cpu))}});
     return send.start;
   }
 
@@ -251,12 +193,13 @@ class Picture {
     const Span wire{left, std::max(receive.end() - left, 0.0)};
     events_.complete("wire", wires_[link].row_for(wire), wire,
                      {{"request", request},
-                      {"first_byte_us", rounded(receive.start - left)},
-                      {"clock_error_us", rounded(error)}});
+                      {"first_byte_us", rounded_us(receive.start - left)},
+                      {"clock_error_us", rounded_us(error)}});
   }
 
   static Json sent_args(std::uint64_t request, Nanoseconds cpu, std::uint64_t bytes) {
-    return {{"request", request}, {"frame_bytes", bytes}, {"cpu_us", rounded(microseconds(cpu))}};
+    return {
+        {"request", request}, {"frame_bytes", bytes}, {"cpu_us", rounded_us(microseconds(cpu))}};
   }
 
   const load::PipelineTrace& trace_;
@@ -272,8 +215,8 @@ Json other_data(const load::PipelineTrace& trace) {
   Json clocks = Json::array();
   for (const auto& [device, clock] : trace.clocks) {
     clocks.push_back({{"device", device},
-                      {"offset_us", rounded(microseconds(clock.offset))},
-                      {"error_us", rounded(microseconds(clock.error))}});
+                      {"offset_us", rounded_us(microseconds(clock.offset))},
+                      {"error_us", rounded_us(microseconds(clock.error))}});
   }
   return {{"software", "paretoctl " PARETO_VERSION},
           {"model", trace.plan.model},

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "client/program.h"
 #include "tests/client/support/program.h"
+#include "tests/support/json_schema.h"
 
 namespace pareto::client {
 namespace {
@@ -68,6 +70,47 @@ TEST_F(Program, VerifyComparesAndSaysHowMany) {
   EXPECT_EQ(done.code, kExitDone) << done.out << done.err;
   EXPECT_THAT(done.out, AllOf(HasSubstr("batch 1"), HasSubstr("batch 2"), HasSubstr("bit for bit"),
                               HasSubstr("engine auto")));
+}
+
+TEST_F(Program, ScheduleShowsWhoRunsWhatAndWhatItGains) {
+  const std::vector<std::string> pictures{"html", "svg", "dot", "trace"};
+  std::vector<std::string> flags{"--policy", "clusters", "--workers", "2",     "--repeats",
+                                 "2",        "--engine", "plain",     "--json"};
+  for (const std::string& picture : pictures) {
+    flags.push_back("--" + picture);
+    flags.push_back(path(picture));
+  }
+  const Done done = run(small("schedule", flags));
+  ASSERT_EQ(done.code, kExitDone) << done.err;
+  const json document = json::parse(done.out);
+  EXPECT_THAT(test::violations(test::golden_schema("schedule"), document), testing::IsEmpty());
+  EXPECT_EQ(document["schedule"], "clusters");
+  EXPECT_EQ(document["calls"]["nodes"], 66) << "as published of squeezenet";
+  EXPECT_EQ(document["calls"]["clusters"], 9);
+  EXPECT_EQ(document["calls"]["merged_clusters"], 2);
+  EXPECT_EQ(document["workers"].size(), 2U);
+  EXPECT_GT(document["measured_ms"], 0);
+  EXPECT_GT(document["peak_bytes"], 0);
+  std::set<std::size_t> units;
+  for (const json& turn : document["turns"]) units.insert(turn["unit"].get<std::size_t>());
+  EXPECT_EQ(units.size(), document["units"].size()) << "each had a turn";
+  for (const std::string& picture : pictures) {
+    EXPECT_THAT(done.err, HasSubstr(picture + ": " + path(picture)));
+    EXPECT_TRUE(read_file(path(picture)).has_value()) << picture;
+  }
+  EXPECT_EQ(read_file(path("dot")).value().substr(0, 8), "digraph ");
+}
+
+TEST_F(Program, ScheduleRunsAProgramOfAUsers) {
+  const std::string file = path("mine.yaml");
+  ASSERT_TRUE(write_file_atomically(file,
+                                    "units:\n"
+                                    "  - {modules: [\"features.*\"], tags: [compute]}\n"));
+  const Done done =
+      run(small("schedule", {"--program", file, "--workers", "2", "--repeats", "2", "--show"}));
+  ASSERT_EQ(done.code, kExitDone) << done.err;
+  EXPECT_THAT(done.out, AllOf(HasSubstr("by schedule program"), HasSubstr("compute"),
+                              HasSubstr("features.3"), HasSubstr("times as fast")));
 }
 
 }  // namespace

@@ -46,6 +46,11 @@ TEST_F(Program, WrongWordsAreAnsweredWithTheNearest) {
           HasSubstr("after:features.3"));
   refused(small("sweep", {"--transport", "tpc"}), kExitUsage, HasSubstr("there are tcp, grpc"));
   refused(small("sweep", {"--engine", "plane"}), kExitUsage, HasSubstr("did you mean plain"));
+  for (const char* const command : {"sweep", "run", "plan", "profile", "verify"}) {
+    refused(small(command, {"--schedule", "clustres"}), kExitUsage,
+            HasSubstr("--schedule clustres: no schedule \"clustres\" (did you mean clusters?)"));
+  }
+  refused(small("schedule", {"--policy", "mixd"}), kExitUsage, HasSubstr("did you mean mixed"));
 }
 
 TEST_F(Program, ASweepIsRefusedANameThatIsNone) {
@@ -92,8 +97,9 @@ TEST_F(Program, NobodyIsAskedWhoCouldNotBeWrittenDown) {
 }
 
 TEST_F(Program, FlagsThatAPlanSaysItself) {
-  for (const char* flag : {"--split", "--transport", "--codec", "--micro-batch", "--window",
-                           "--batch", "--engine", "--precision", "--max-error", "--threads"}) {
+  for (const char* flag :
+       {"--split", "--transport", "--codec", "--micro-batch", "--window", "--batch", "--engine",
+        "--precision", "--max-error", "--threads", "--schedule"}) {
     refused({"run", "--plan", path("plan.json"), flag, "2"}, kExitUsage,
             AllOf(HasSubstr(std::string(flag) + " does not go with --plan: a plan file says that"),
                   HasSubstr("leave --plan out")));
@@ -162,6 +168,7 @@ TEST_F(Program, OnlyProfileTakesSeveralSettings) {
   for (const char* command : {"plan", "run", "sweep", "verify"}) {
     several(command, "--threads", "1,2");
     several(command, "--precision", "fp32,bf16");
+    several(command, "--schedule", "sequential,mixed");
   }
   // It gets as far as to the daemons that are not there.
   refused(small("profile", {"--batch", "1,8", "--threads", "0,2", "--precision", "fp32,bf16",
@@ -169,6 +176,28 @@ TEST_F(Program, OnlyProfileTakesSeveralSettings) {
           kExitEnvironment, HasSubstr("no-paretod"));
   refused(small("profile", {"--batch", "1,0"}), kExitUsage, HasSubstr("--batch 0"));
   refused(small("profile", {"--codec", "zip"}), kExitUsage, HasSubstr("--codec zip"));
+}
+
+TEST_F(Program, SchedulesThatAreNone) {
+  const std::string file = path("mine.yaml");
+  const auto refuses = [&](const std::string& sentence) {
+    refused(small("schedule", {"--program", file}), kExitUsage,
+            AllOf(HasSubstr("--program " + file), HasSubstr(sentence)));
+    refused(small("run", {"--split", "none", "--schedule", file}), kExitUsage,
+            AllOf(HasSubstr("--schedule " + file), HasSubstr(sentence)));
+  };
+  refuses("mine.yaml");
+  ASSERT_TRUE(write_file_atomically(file, "unts: []\n"));
+  refuses("units");
+  ASSERT_TRUE(write_file_atomically(file, std::string(300'000, ' ')));
+  refuses("more than the 256 KiB of a program");
+  ASSERT_TRUE(write_file_atomically(file, "split: {parts: 2}\n"));
+  refused(small("schedule", {"--program", file, "--policy", "mixed"}), kExitUsage,
+          HasSubstr("--policy"));
+  refused(small("schedule", {"--workers", "0"}), kExitUsage, HasSubstr("--workers 0"));
+  refused(small("schedule", {"--workers", "257"}), kExitUsage, HasSubstr("--workers 257"));
+  refused(small("schedule", {"--repeats", "0"}), kExitUsage, HasSubstr("--repeats 0"));
+  refused(small("schedule", {"--html", path("none/page.html")}), kExitUsage, HasSubstr("--html"));
 }
 
 TEST_F(Program, OnePlanIsSavedOfOneNetwork) {
