@@ -25,6 +25,7 @@ struct Bench {
   std::string group;  ///< "runtime", "pipeline"
   std::string name;   ///< name of its row, or the part before the last '/' if it has several
   std::function<Expected<std::vector<Row>>()> run;
+  bool on_request = false;  ///< runs only if its group or its name is given
 };
 
 /// Returns the benches that this machine can run, in the order they are printed.

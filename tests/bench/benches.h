@@ -14,6 +14,10 @@ namespace pareto::bench {
 /// both on one thread.
 Expected<std::vector<Row>> unsplit(const std::string& name, const std::string& model,
                                    runtime::Precision precision, double bar);
+/// Measures the uncut model in our runtime against ONNX Runtime with the same weights, input and
+/// number of threads: times of a batch. Fails too if their outputs differ.
+Expected<std::vector<Row>> onnx_runtime(const std::string& name, const std::string& model,
+                                        int threads, int batch, double bar);
 /// Measures prefix and suffix in one process, values of the boundary handed over, against the uncut
 /// model.
 Expected<std::vector<Row>> split_overhead(const std::string& name, const std::string& model,

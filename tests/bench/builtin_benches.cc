@@ -129,6 +129,19 @@ std::vector<Bench> builtin_benches() {
           [=](const std::string& name) { return warm_links(name, transport, congestion_control); });
     }
   }
+  for (const char* model :
+       {"mobilenetv2", "mobilenetv3_large", "efficientnet_b0", "squeezenet1_0", "googlenet",
+        "resnet18", "resnet50", "densenet121", "inceptionv3", "vgg16"}) {
+    for (const int batch : {1, 8}) {
+      for (const int threads : {1, 2}) {
+        add("peers", fmt::format("peers/{}/t{}b{}", model, threads, batch),
+            [=](const std::string& name) {
+              return onnx_runtime(name, model, threads, batch, 0.95);
+            });
+        benches.back().on_request = true;
+      }
+    }
+  }
   if (::geteuid() != 0) return benches;
   for (const double milliseconds : {1.0, 10.0, 40.0, 100.0, 400.0}) {
     add("netem", fmt::format("round_trip/{}ms", milliseconds),

@@ -39,12 +39,12 @@ Expected<LinkMeasurement> measured(const plan::Condition& condition,
 }
 
 /// One TCP connection over the link.
-struct Stream {
+struct ProbedStream {
   FileDescriptor near;
   FileDescriptor far;
 
-  static Expected<Stream> open(const EmulatedPair& pair) {
-    Stream stream;
+  static Expected<ProbedStream> open(const EmulatedPair& pair) {
+    ProbedStream stream;
     FileDescriptor listener;
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -103,7 +103,7 @@ struct Goodput {
 Expected<Goodput> goodput(const plan::LinkDirection& direction, Nanoseconds warm,
                           Nanoseconds counted) {
   PARETO_ASSIGN(const EmulatedPair pair, EmulatedPair::create(both_ways(direction)));
-  PARETO_ASSIGN(Stream stream, Stream::open(pair));
+  PARETO_ASSIGN(ProbedStream stream, ProbedStream::open(pair));
   const TimePoint start = now();
   std::optional<TimePoint> from;
   Nanoseconds spent_before{};
@@ -202,7 +202,7 @@ Expected<std::vector<Row>> emulated_step(const std::string& name) {
   PARETO_ASSIGN(const EmulatedPair pair, EmulatedPair::create(both_ways(direction)));
   // Its time begins between these two.
   const Nanoseconds unsure = now() - start;
-  PARETO_ASSIGN(Stream stream, Stream::open(pair));
+  PARETO_ASSIGN(ProbedStream stream, ProbedStream::open(pair));
   std::vector<double> bytes(static_cast<std::size_t>((kStep + std::chrono::seconds(1)) / kBin));
   stream.run([&](double got, TimePoint when) {
     const auto bin = static_cast<std::size_t>((when - start) / kBin);

@@ -1,4 +1,4 @@
-// A built-in model and runners over its parts, on one thread.
+// Runners over parts of a model, on one thread if the options do not say otherwise.
 #pragma once
 
 #include <memory>
@@ -14,10 +14,8 @@ namespace pareto::bench {
 
 inline Expected<std::unique_ptr<runtime::ShardRunner>> load_part(
     const model::Model& model, std::int64_t begin, std::int64_t end,
-    runtime::Precision precision = runtime::Precision::kFloat32) {
+    const runtime::RunnerOptions& options = {}) {
   PARETO_ASSIGN(const plan::Shard shard, model::emit_shard(model, begin, end));
-  runtime::RunnerOptions options;
-  options.precision = precision;
   return runtime::ShardRunner::load(
       shard, [&](const Digest& digest) { return model.weight(digest); }, options);
 }

@@ -1,5 +1,8 @@
 // pareto_bench [GROUP…] [--only NAME] [--json]: what `./dev bench` runs.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -16,10 +19,10 @@ using pareto::bench::Row;
 
 /// "unsplit" and "unsplit/resnet50" both choose unsplit/resnet50.
 bool chosen(const Bench& bench, const std::vector<std::string>& groups, const std::string& only) {
-  if (!groups.empty() && std::find(groups.begin(), groups.end(), bench.group) == groups.end()) {
-    return false;
-  }
-  return only.empty() || bench.name == only || bench.name.starts_with(only + "/");
+  const bool named = std::find(groups.begin(), groups.end(), bench.group) != groups.end();
+  if (!groups.empty() && !named) return false;
+  if (only.empty()) return named || !bench.on_request;
+  return bench.name == only || bench.name.starts_with(only + "/");
 }
 
 void print_table_row(const Row& row) {
@@ -29,6 +32,11 @@ void print_table_row(const Row& row) {
               : fmt::format("{:<16}", "");
   fmt::print("{:<28} {:>7.3f}  {} {}\n", row.name, row.ratio, bar, row.detail);
   std::fflush(stdout);
+}
+
+/// Shows on a terminal what is going on, on a line that the next output takes.
+void show_progress(std::string_view text) {
+  if (::isatty(STDERR_FILENO) == 1) fmt::print(stderr, "\r\033[K{}", text);
 }
 
 nlohmann::json to_json(const Row& row) {
@@ -59,7 +67,7 @@ int main(int argc, char** argv) {
   std::vector<std::string> groups;
   std::string only;
   bool json = false;
-  app.add_option("group", groups, "which groups; all if none is named")
+  app.add_option("group", groups, "which groups; all but peers if none is named")
       ->check(CLI::IsMember(known));
   app.add_option("--only", only, "one row, or all that begin with NAME/");
   app.add_flag("--json", json, "one JSON document");
@@ -72,10 +80,13 @@ int main(int argc, char** argv) {
   nlohmann::json rows = nlohmann::json::array();
   int failed = 0;
   int ran = 0;
+  const auto all = std::ranges::count_if(
+      benches, [&](const Bench& bench) { return chosen(bench, groups, only); });
   for (const Bench& bench : benches) {
     if (!chosen(bench, groups, only)) continue;
-    ++ran;
+    show_progress(fmt::format("{} of {}: {} ", ++ran, all, bench.name));
     const auto result = bench.run();
+    show_progress("");
     if (!result) {
       fmt::print(stderr, "pareto_bench: {}: {}\n", bench.name, result.error().message);
       ++failed;

@@ -8,7 +8,7 @@
 namespace pareto::bench {
 namespace {
 
-constexpr double kBytes = 150e3;
+constexpr double kBoundaryBytes = 150e3;
 constexpr auto kStreamedEach = std::chrono::seconds(4);
 
 double bytes_at(const model::Model& model, const model::SplitPoint& point) {
@@ -21,8 +21,8 @@ Expected<std::vector<Row>> pipeline_overhead(const std::string& name, const std:
                                              const std::string& transport, double bar) {
   PARETO_ASSIGN(const auto pipelines, Pipelines::start(model, transport));
   const auto& cut = pipelines->model();
-  const auto* point =
-      best_split_point(cut, [&](const auto& p) { return std::abs(bytes_at(cut, p) - kBytes); });
+  const auto* point = best_split_point(
+      cut, [&](const auto& p) { return std::abs(bytes_at(cut, p) - kBoundaryBytes); });
   if (point == nullptr) return fail(ErrorCode::kInternal, "no split point of one tensor");
   PARETO_ASSIGN(const auto deployment, pipelines->deploy({point->position}));
   PARETO_ASSIGN(const auto result, pipelines->load(*deployment, 1, kStreamedEach));

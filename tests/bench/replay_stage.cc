@@ -16,7 +16,7 @@
 namespace pareto::bench {
 namespace {
 
-constexpr std::chrono::seconds kPatience{30};
+constexpr std::chrono::seconds kReplayPatience{30};
 constexpr const char* kTransport = "tcp";
 
 class ReplayRunner final : public runtime::ShardRunner {
@@ -86,7 +86,7 @@ Expected<> serve(std::uint32_t index, const std::string& recording_file,
   request.asked.downstream = downstream;
   PARETO_ASSIGN(const daemon::StageAddresses addresses, host->open(std::move(request)));
   PARETO_TRY(daemon::tell_ready(ready_fd, addresses.upstream));
-  PARETO_TRY(host->start(ReplayPipeline::kPipeline, index, *deadline_after(kPatience)));
+  PARETO_TRY(host->start(ReplayPipeline::kPipeline, index, *deadline_after(kReplayPatience)));
   static_cast<void>(daemon::wait_signal(std::nullopt));
   return {};
 }
@@ -137,7 +137,7 @@ Expected<std::string> ReplayPipeline::start_stage(std::size_t index,
   PARETO_ASSIGN(auto process, cluster::ChildProcess::start("/proc/self/exe", arguments,
                                                            folder_.path() / (name + ".log")));
   processes_.push_back(std::move(process));
-  return processes_.back().wait_ready(deadline_after(kPatience));
+  return processes_.back().wait_ready(deadline_after(kReplayPatience));
 }
 
 Expected<std::unique_ptr<ReplayPipeline>> ReplayPipeline::start(
@@ -155,12 +155,12 @@ Expected<std::unique_ptr<ReplayPipeline>> ReplayPipeline::start(
   PARETO_ASSIGN(pipeline->source_,
                 control::connect_to_stage(*pipeline->transport_, front,
                                           {kPipeline, 0, control::Role::kUpstream},
-                                          deadline_after(kPatience)));
+                                          deadline_after(kReplayPatience)));
   PARETO_ASSIGN(pipeline->sink_,
                 control::connect_to_stage(*pipeline->transport_, last,
                                           {kPipeline, static_cast<std::uint32_t>(stages.size() - 1),
                                            control::Role::kSink},
-                                          deadline_after(kPatience)));
+                                          deadline_after(kReplayPatience)));
   return pipeline;
 }
 

@@ -11,7 +11,7 @@
 namespace pareto::bench {
 namespace {
 
-constexpr std::chrono::seconds kPatience{60};
+constexpr std::chrono::seconds kProbePatience{60};
 constexpr const char* kHere = "10.213.0.1";
 constexpr const char* kThere = "10.213.0.2";
 
@@ -41,7 +41,7 @@ Expected<> ShapedNetwork::start_peer() {
       cluster::ChildProcess::start(std::filesystem::read_symlink("/proc/self/exe"),
                                    {"wire-peer", "--host", "0.0.0.0"}, folder_->path() / "log"));
   peer_ = std::make_unique<cluster::ChildProcess>(std::move(peer));
-  PARETO_ASSIGN(const std::string line, peer_->wait_ready(deadline_after(kPatience)));
+  PARETO_ASSIGN(const std::string line, peer_->wait_ready(deadline_after(kProbePatience)));
   const std::string listening = nlohmann::json::parse(line)["tcp"].get<std::string>();
   address_ = kThere + listening.substr(listening.rfind(':'));
   PARETO_ASSIGN(tcp_, transport::make_transport("tcp"));
@@ -64,13 +64,14 @@ Expected<> ShapedNetwork::shape(int megabits_per_second) {
 }
 
 Expected<std::unique_ptr<transport::Link>> ShapedNetwork::connect(const wire::Codec* codec) {
-  return tcp_->connect(address_, deadline_after(kPatience), {.codec = codec});
+  return tcp_->connect(address_, deadline_after(kProbePatience), {.codec = codec});
 }
 
 Expected<double> ShapedNetwork::measured_rate() {
   PARETO_ASSIGN(const auto link, connect());
-  PARETO_TRY(control::introduce(*link, {0, 0, control::Role::kProbe}, deadline_after(kPatience)));
-  PARETO_ASSIGN(const auto speed, daemon::measure_link(*link, deadline_after(kPatience)));
+  PARETO_TRY(
+      control::introduce(*link, {0, 0, control::Role::kProbe}, deadline_after(kProbePatience)));
+  PARETO_ASSIGN(const auto speed, daemon::measure_link(*link, deadline_after(kProbePatience)));
   return speed.bytes_per_second;
 }
 

@@ -10,7 +10,8 @@ Expected<std::vector<Row>> unsplit(const std::string& name, const std::string& m
   PARETO_ASSIGN(const auto model, model::open_model(model_name, {}));
   PARETO_ASSIGN(const auto inputs, model.example_inputs(1, 1));
   PARETO_ASSIGN(FrozenModule frozen, FrozenModule::create(model, inputs));
-  PARETO_ASSIGN(const auto runner, load_part(model, 0, operators_of(model), precision));
+  PARETO_ASSIGN(const auto runner,
+                load_part(model, 0, operators_of(model), {.precision = precision}));
   PARETO_ASSIGN(const auto best, interleaved_minima({[&]() -> Expected<> {
                                                        PARETO_TRY(runner->run(inputs));
                                                        return {};

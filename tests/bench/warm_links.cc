@@ -22,9 +22,9 @@ namespace {
 using netem::NetworkNamespace;
 
 constexpr const char* kModel = "mobilenetv2";
-constexpr double kBytes = 300e3;
-constexpr const char* kHere = "10.213.0.1";
-constexpr const char* kThere = "10.213.0.2";
+constexpr double kWarmBytes = 300e3;
+constexpr const char* kWarmHere = "10.213.0.1";
+constexpr const char* kWarmThere = "10.213.0.2";
 constexpr int kDeployments = 3;
 constexpr int kPauses = 2;  // of each deployment
 constexpr int kWarm = 8;    // requests in a row before each pause
@@ -33,7 +33,7 @@ constexpr int kInFlight = 16;
 constexpr double kBitsPerSecond = 100e6;
 constexpr double kWarmBar = 1.2;
 constexpr std::chrono::seconds kStartTimeout{30};
-constexpr std::chrono::minutes kPatience{4};
+constexpr std::chrono::minutes kWarmPatience{4};
 
 plan::Condition condition() {
   const plan::LinkDirection direction{std::chrono::milliseconds(20),
@@ -64,7 +64,7 @@ struct Network {
     PARETO_TRY(use_congestion_control(congestion_control));
     PARETO_TRY(there.run([&] { return use_congestion_control(congestion_control); }));
     PARETO_ASSIGN(auto link,
-                  netem::LinkEmulator::create({here, kHere}, {there, kThere}, condition()));
+                  netem::LinkEmulator::create({here, kWarmHere}, {there, kWarmThere}, condition()));
     return Network{std::move(here), std::move(there), std::move(link)};
   }
 };
@@ -150,7 +150,7 @@ Expected<Times> measure_in(const Network& network, const std::string& transport)
   PARETO_ASSIGN(auto near, start_daemon("127.0.0.1", folder.path() / "near"));
   std::optional<cluster::ChildProcess> far;
   const auto start_far = [&]() -> Expected<> {
-    PARETO_ASSIGN(auto daemon, start_daemon(kThere, folder.path() / "far"));
+    PARETO_ASSIGN(auto daemon, start_daemon(kWarmThere, folder.path() / "far"));
     far.emplace(std::move(daemon));
     return {};
   };
@@ -162,7 +162,7 @@ Expected<Times> measure_in(const Network& network, const std::string& transport)
   const auto& model = pipelines->model();
   const auto* point = best_split_point(model, [&](const auto& p) {
     const auto bytes = model::boundary_bytes(model.graph(), p.position, 1).value_or(0);
-    return std::abs(static_cast<double>(bytes) - kBytes);
+    return std::abs(static_cast<double>(bytes) - kWarmBytes);
   });
   if (point == nullptr) return fail(ErrorCode::kInternal, "no split point of one tensor");
   return measure(*pipelines, point->position);
@@ -199,7 +199,7 @@ Expected<std::vector<Row>> warm_links(const std::string& name, const std::string
                                              {"emulated-network", "--transport", transport,
                                               "--congestion-control", congestion_control},
                                              folder.path() / "log"));
-  PARETO_ASSIGN(const std::string line, process.wait_ready(deadline_after(kPatience)));
+  PARETO_ASSIGN(const std::string line, process.wait_ready(deadline_after(kWarmPatience)));
   const auto times = nlohmann::json::parse(line);
   const auto of = [&](const char* key) { return times[key].get<std::vector<double>>(); };
   const std::string suffix = name.substr(name.find('/'));
