@@ -9,6 +9,8 @@
 #include <list>
 #include <oneapi/dnnl/dnnl.hpp>
 
+#include "core/runtime/kernels/parts.h"
+
 namespace pareto::runtime::onednn {
 
 using dnnl::memory;
@@ -30,13 +32,16 @@ inline dnnl::primitive_attr with_scratchpad(dnnl::primitive_attr attributes = {}
   return attributes;
 }
 
-/// Gives a primitive its working memory, for as long as the result is held.
-inline at::Tensor lend(memory& scratchpad) {
-  const auto bytes = static_cast<std::int64_t>(scratchpad.get_desc().get_size());
-  at::Tensor working = at::empty({bytes}, at::kByte);
-  scratchpad.set_data_handle(working.data_ptr());
-  return working;
-}
+/// Working memory for one run of a primitive: lent to it, for as long as the result is held.
+class Lent {
+ public:
+  explicit Lent(memory& scratchpad) : working_(scratchpad.get_desc().get_size()) {
+    scratchpad.set_data_handle(working_.data());
+  }
+
+ private:
+  WorkingMemory working_;
+};
 
 /// Makes room before another size of input is prepared: of many that are known the oldest goes,
 /// because there may be no end of sizes. The very first stays, whose weights may be all that is

@@ -1,63 +1,43 @@
 #include "core/runtime/kernels/packed_convolution.h"
 
 #include <ATen/ATen.h>
-#include <ATen/Parallel.h>
 
 #include <algorithm>
-#include <chrono>
 #include <list>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 
 #include "core/base/clock.h"
 #include "core/runtime/kernels/convolution_methods.h"
+#include "core/runtime/kernels/direct_convolution.h"
+#include "core/runtime/kernels/kernel_time.h"
+#include "core/runtime/kernels/layer_weights.h"
 #include "core/runtime/kernels/onednn.h"
+#include "core/runtime/kernels/parts.h"
 #include "core/runtime/kernels/winograd_convolution.h"
 #include "core/runtime/torch/register_operator.h"
 
 namespace pareto::runtime {
 namespace {
 
-using onednn::data_type;
-using onednn::memory;
-using onednn::picture;
-
-void append(dnnl::post_ops& operations, const Activation& activation) {
-  const auto eltwise = [&](dnnl::algorithm algorithm, float alpha, float beta) {
-#if DNNL_VERSION_MAJOR >= 3
-    operations.append_eltwise(algorithm, alpha, beta);
-#else
-    operations.append_eltwise(1.0F, algorithm, alpha, beta);
-#endif
-  };
-  switch (activation.kind) {
-    case Activation::Kind::kNone:
-      return;
-    case Activation::Kind::kRelu:
-      return eltwise(dnnl::algorithm::eltwise_relu, 0, 0);
-    case Activation::Kind::kClamp:
-      return eltwise(dnnl::algorithm::eltwise_clip, activation.low, activation.high);
-    case Activation::Kind::kHardswish:
-      return eltwise(dnnl::algorithm::eltwise_hardswish, 1.0F / 6, 0.5F);
-    case Activation::Kind::kSilu:
-      return eltwise(dnnl::algorithm::eltwise_swish, 1, 0);
-  }
-}
-
-/// The primitive and weights that one size of input runs with.
+/// The kernel for one size of input on one number of threads.
 struct Prepared {
   std::vector<std::int64_t> input_sizes;
   bool adds = false;
   bool activates = false;
-  std::vector<std::int64_t> output_sizes;
-  dnnl::convolution_forward convolution;
-  memory source;
-  memory destination;
-  memory scratchpad;
-  std::unordered_map<int, memory> arguments;
-  /// Convolution that replaces all of the above if it is faster.
+  int threads = 1;
+  // One of them.
+  std::unique_ptr<DirectConvolution> direct;
   std::unique_ptr<WinogradConvolution> winograd;
+
+  void run(const at::Tensor& input, at::Tensor& result) const {
+    if (winograd) return winograd->run(input, result, adds, activates);
+    direct->run(input, result);
+  }
+  std::size_t weight_bytes() const {
+    return winograd ? winograd->weight_bytes() : direct->weight_bytes();
+  }
+  void keep_weights() const { winograd ? winograd->keep_weights() : direct->keep_weights(); }
 };
 
 }  // namespace
@@ -67,14 +47,8 @@ struct PackedConvolution::Impl {
       : spec(std::move(s)),
         weight_sizes(spec.weight.sizes().vec()),
         fits_winograd(WinogradConvolution::fits(spec)),
-        engine(dnnl::engine::kind::cpu, 0),
-        stream(engine) {
-    weight_dims.assign(weight_sizes.begin(), weight_sizes.end());
-    if (spec.groups > 1) {
-      weight_dims.insert(weight_dims.begin(), spec.groups);
-      weight_dims[1] /= spec.groups;
-    }
-    spec.weight = spec.weight.contiguous();
+        weights(spec.weight, spec.groups, spec.packed) {
+    spec.weight.reset();  // `weights` has them
     if (spec.bias.defined()) spec.bias = spec.bias.to(at::kFloat).contiguous();
   }
 
@@ -86,192 +60,92 @@ struct PackedConvolution::Impl {
     return {input[0], weight_sizes[0], size(0), size(1)};
   }
 
-  dnnl::convolution_forward::primitive_desc describe(const memory::desc& source,
-                                                     const memory::desc& destination,
-                                                     const dnnl::primitive_attr& attributes) const {
-    const memory::desc weight(weight_dims, data_type(spec.compute), memory::format_tag::any);
-    const memory::desc bias =
-        spec.bias.defined()
-            ? memory::desc({spec.bias.size(0)}, memory::data_type::f32, memory::format_tag::a)
-            : memory::desc();
-    memory::dims dilation = spec.dilation;  // oneDNN counts the holes
-    for (auto& step : dilation) --step;
-    const auto kind = dnnl::prop_kind::forward_inference;
-    const auto algorithm = dnnl::algorithm::convolution_direct;
-#if DNNL_VERSION_MAJOR >= 3
-    return {engine,      kind,        algorithm, source,       weight,       bias,
-            destination, spec.stride, dilation,  spec.padding, spec.padding, attributes};
-#else
-    return {dnnl::convolution_forward::desc(kind, algorithm, source, weight, bias, destination,
-                                            spec.stride, dilation, spec.padding, spec.padding),
-            attributes, engine};
-#endif
-  }
-
-  memory as_given(void* weights) const {
-    const auto order = spec.groups > 1 ? memory::format_tag::goihw : memory::format_tag::oihw;
-    return {{weight_dims, memory::data_type::f32, order}, engine, weights};
-  }
-
-  void reorder(memory from, memory& to) {
-    dnnl::reorder(from, to).execute(stream, from, to);
-    stream.wait();
-  }
-
-  /// Returns the weights as they were given; read back from the packed ones if only those are left.
-  at::Tensor weights() {
-    if (spec.weight.defined()) return spec.weight;
-    at::Tensor plain = at::empty(weight_sizes, at::kFloat);
-    memory result = as_given(plain.data_ptr());
-    reorder(prepared.front().arguments.at(DNNL_ARG_WEIGHTS), result);
-    return plain;
-  }
-
-  /// Drops the given weights if packing lost nothing: packed weights are then as good, and the
-  /// given ones would take as much memory once more. Otherwise those are shared as well, unless
-  /// they lie in somebody else's memory already.
-  void drop_given_weights() {
-    if (spec.compute == at::kFloat && !prepared.front().winograd) {
-      spec.weight.reset();
-    } else if (spec.weight.storage().resizable()) {
-      memory given = as_given(spec.weight.data_ptr());
-      keep(given);
-      spec.weight = at::from_blob(given.get_data_handle(), weight_sizes, at::kFloat);
-    }
-  }
-
-  /// Returns the weights in a layout: shared with others that have them so, or packed here until
-  /// they are kept.
-  memory packed(const memory::desc& layout) {
-    if (auto known = spec.packed->find(content, layout, engine)) return *std::move(known);
-    const at::Tensor plain = weights();
-    memory result(layout, engine);
-    reorder(as_given(plain.data_ptr()), result);
-    return result;
-  }
-
-  Prepared& prepare(at::IntArrayRef sizes, bool adds, bool activates) {
-    for (Prepared& known : prepared) {
-      if (known.adds == adds && known.activates == activates && known.input_sizes == sizes) {
+  const Prepared& prepare(at::IntArrayRef sizes, bool adds, bool activates) {
+    const int threads = kernel_threads();
+    for (const Prepared& known : prepared) {
+      if (known.adds == adds && known.activates == activates && known.threads == threads &&
+          known.input_sizes == sizes) {
         return known;
       }
     }
-    // The content of what is packed below: others that look for it find that.
-    if (spec.weight.defined()) {
-      content =
-          content_of({static_cast<const std::byte*>(spec.weight.data_ptr()), spec.weight.nbytes()});
-    }
-    Prepared fresh;
-    fresh.input_sizes = sizes.vec();
-    fresh.adds = adds;
-    fresh.activates = activates;
-    fresh.output_sizes = output_sizes(sizes);
-    const auto method =
-        fits_winograd ? convolution_methods().find(key_of(sizes)) : ConvolutionMethod::kDirect;
-    if (method == ConvolutionMethod::kWinograd) {
-      fresh.winograd = make_winograd(sizes);
-      fresh.winograd->keep_weights();
-    } else {
-      make_direct(fresh);
-      if (!method) choose_method(fresh);
-      if (!fresh.winograd) keep(fresh.arguments[DNNL_ARG_WEIGHTS]);
-    }
+    Prepared fresh =
+        fastest({spec, weight_sizes, sizes.vec(), output_sizes(sizes), adds, activates}, threads);
+    fresh.keep_weights();
     onednn::make_room(prepared);
     prepared.push_back(std::move(fresh));
-    drop_given_weights();
+    weights.drop_given(/*lossless=*/spec.compute == at::kFloat);
     return prepared.back();
   }
 
-  void make_direct(Prepared& fresh) {
-    const memory::desc source = picture(fresh.input_sizes, spec.compute);
-    const memory::desc destination = picture(fresh.output_sizes, spec.compute);
-    dnnl::post_ops operations;
-    if (fresh.adds) operations.append_sum();
-    if (fresh.activates) append(operations, spec.activation);
-    dnnl::primitive_attr attributes;
-    attributes.set_post_ops(operations);
-    const auto described = describe(source, destination, onednn::with_scratchpad(attributes));
-    fresh.convolution = dnnl::convolution_forward(described);
-    // Their data is set again at every run.
-    fresh.source = memory(source, engine, nullptr);
-    fresh.destination = memory(destination, engine, nullptr);
-    fresh.scratchpad = memory(described.scratchpad_desc(), engine, nullptr);
-    fresh.arguments = {{DNNL_ARG_SRC, fresh.source},
-                       {DNNL_ARG_DST, fresh.destination},
-                       {DNNL_ARG_SCRATCHPAD, fresh.scratchpad},
-                       {DNNL_ARG_WEIGHTS, packed(described.weights_desc())}};
-    if (spec.bias.defined()) {
-      fresh.arguments[DNNL_ARG_BIAS] =
-          memory({{spec.bias.size(0)}, memory::data_type::f32, memory::format_tag::a}, engine,
-                 spec.bias.data_ptr());
+  Prepared make(const ConvolutionProblem& problem, int threads, const ConvolutionMethod& method) {
+    Prepared made{problem.input, problem.adds, problem.activates, threads, nullptr, nullptr};
+    if (method.winograd) {
+      ConvolutionSpec whole = spec;
+      whole.weight = weights.plain();
+      made.winograd =
+          std::make_unique<WinogradConvolution>(whole, weights.content(), problem.input, threads);
+    } else {
+      made.direct = std::make_unique<DirectConvolution>(problem, method.cut, threads, weights);
     }
+    return made;
   }
 
-  void keep(memory& weights) { weights = spec.packed->keep(content, weights); }
-
-  ConvolutionMethods::Key key_of(at::IntArrayRef input) const {
-    return {weight_sizes[0],
-            weight_sizes[1],
-            input[0],
-            input[2],
-            input[3],
-            spec.padding[0],
-            spec.padding[1],
-            spec.compute == at::kFloat,
-            at::get_num_threads()};
+  /// Returns the fastest way to compute a convolution: the one that was before, or that a few runs
+  /// show.
+  Prepared fastest(const ConvolutionProblem& problem, int threads) {
+    std::vector<ConvolutionMethod> methods;
+    for (const Cut cut : promising_cuts(problem, threads)) methods.push_back({false, cut});
+    if (fits_winograd) methods.push_back({true});
+    if (methods.size() == 1) return make(problem, threads, methods[0]);
+    const auto key = key_of(problem, threads);
+    if (const auto known = convolution_methods().find(key)) return make(problem, threads, *known);
+    std::vector<Prepared> candidates;
+    for (const ConvolutionMethod& method : methods) {
+      candidates.push_back(make(problem, threads, method));
+    }
+    const std::size_t best = fastest_of(candidates, problem);
+    convolution_methods().keep(key, methods[best]);
+    return std::move(candidates[best]);
   }
 
-  std::unique_ptr<WinogradConvolution> make_winograd(at::IntArrayRef input) {
-    ConvolutionSpec whole = spec;
-    whole.weight = weights();
-    return std::make_unique<WinogradConvolution>(whole, content, input);
+  ConvolutionMethods::Key key_of(const ConvolutionProblem& problem, int threads) const {
+    return {weight_sizes[0],  weight_sizes[1],  weight_sizes[2],
+            weight_sizes[3],  problem.input[0], problem.input[2],
+            problem.input[3], spec.stride[0],   spec.stride[1],
+            spec.padding[0],  spec.padding[1],  spec.dilation[0],
+            spec.dilation[1], spec.groups,      spec.compute == at::kFloat,
+            problem.adds,     fits_winograd,    threads};
   }
 
-  /// Keeps the faster one of two ways to compute the same, by the shortest of a few runs each.
-  void choose_method(Prepared& direct) {
+  /// Returns which of several ways to compute the same is the fastest, by the shortest of a few
+  /// runs each.
+  std::size_t fastest_of(const std::vector<Prepared>& candidates,
+                         const ConvolutionProblem& problem) const {
     constexpr int kRuns = 4;
     // Those runs find their weights in the cache, where they will hardly be in a whole model: there
     // they come from memory.
     constexpr double kWeightBytesPerNanosecond = 10;
-    auto winograd = make_winograd(direct.input_sizes);
     const auto options =
         at::TensorOptions(spec.compute).memory_format(at::MemoryFormat::ChannelsLast);
-    const at::Tensor input = at::zeros(direct.input_sizes, options);
-    at::Tensor result = at::zeros(direct.output_sizes, options);
-    using Clock = std::chrono::steady_clock;
-    auto direct_time = Clock::duration::max();
-    auto winograd_time = Clock::duration::max();
+    const at::Tensor input = at::zeros(problem.input, options);
+    at::Tensor result = at::zeros(problem.output, options);
+    std::vector<Nanoseconds> times(candidates.size(), Nanoseconds::max());
     for (int i = 0; i < kRuns; ++i) {
-      const auto start = Clock::now();
-      execute(direct, input, result);
-      const auto middle = Clock::now();
-      winograd->run(input, result, direct.adds, direct.activates);
-      direct_time = std::min(direct_time, middle - start);
-      winograd_time = std::min(winograd_time, Clock::now() - middle);
+      for (std::size_t c = 0; c < candidates.size(); ++c) {
+        const Nanoseconds start = kernel_time();
+        candidates[c].run(input, result);
+        times[c] = std::min(times[c], kernel_time() - start);
+      }
     }
-    const auto cost = [](Clock::duration best, std::size_t weight_bytes) {
-      return static_cast<double>(Nanoseconds(best).count()) +
-             static_cast<double>(weight_bytes) / kWeightBytesPerNanosecond;
+    const auto cost = [&](std::size_t c) {
+      return to_nanoseconds(times[c]) +
+             static_cast<double>(candidates[c].weight_bytes()) / kWeightBytesPerNanosecond;
     };
-    const std::size_t direct_bytes = direct.arguments[DNNL_ARG_WEIGHTS].get_desc().get_size();
-    const bool faster =
-        cost(winograd_time, winograd->weight_bytes()) < cost(direct_time, direct_bytes);
-    convolution_methods().keep(key_of(direct.input_sizes),
-                               faster ? ConvolutionMethod::kWinograd : ConvolutionMethod::kDirect);
-    if (!faster) return;
-    winograd->keep_weights();
-    direct.winograd = std::move(winograd);
-    direct.arguments.clear();
-    direct.convolution = {};
-  }
-
-  void execute(Prepared& with, const at::Tensor& input, at::Tensor& result) {
-    if (with.winograd) return with.winograd->run(input, result, with.adds, with.activates);
-    with.source.set_data_handle(input.data_ptr());
-    with.destination.set_data_handle(result.data_ptr());
-    const at::Tensor working = onednn::lend(with.scratchpad);
-    with.convolution.execute(stream, with.arguments);
-    stream.wait();
+    std::size_t best = 0;
+    for (std::size_t c = 1; c < candidates.size(); ++c) {
+      if (cost(c) < cost(best)) best = c;
+    }
+    return best;
   }
 
   at::Tensor run(const at::Tensor& input, at::Tensor addend) {
@@ -325,10 +199,10 @@ struct PackedConvolution::Impl {
     at::Tensor result = into(std::move(addend), sizes, source.options(), format);
     if (result.numel() == 0) return result;
     const std::int64_t channels = weight_sizes[1];
-    Prepared& with = spec.linear
-                         ? prepare({1, channels, 1, source.numel() / channels}, adds, activates)
-                         : prepare(source.sizes(), adds, activates);
-    execute(with, source, result);
+    const Prepared& with =
+        spec.linear ? prepare({1, channels, 1, source.numel() / channels}, adds, activates)
+                    : prepare(source.sizes(), adds, activates);
+    with.run(source, result);
     return result;
   }
 
@@ -343,13 +217,10 @@ struct PackedConvolution::Impl {
     return at::empty(sizes, options, format).copy_(addend);
   }
 
-  ConvolutionSpec spec;  ///< its weight undefined once it is packed, where that is enough
+  ConvolutionSpec spec;  ///< without its weight
   const std::vector<std::int64_t> weight_sizes;
-  memory::dims weight_dims;  ///< the same, groups apart
   const bool fits_winograd;
-  WeightContent content;
-  dnnl::engine engine;
-  dnnl::stream stream;
+  LayerWeights weights;
   std::list<Prepared> prepared;
 };
 

@@ -2,11 +2,12 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <list>
-#include <unordered_map>
 #include <utility>
 
 #include "core/runtime/kernels/onednn.h"
+#include "core/runtime/kernels/parts.h"
 #include "core/runtime/torch/register_operator.h"
 
 namespace pareto::runtime {
@@ -15,23 +16,30 @@ namespace {
 using onednn::memory;
 using onednn::picture;
 
-/// The primitive that one size of input runs with.
-struct Prepared {
-  std::vector<std::int64_t> input_sizes;
-  at::ScalarType type = at::kFloat;
-  std::vector<std::int64_t> output_sizes;
+/// The rows of each sample's result that one thread computes.
+struct Piece {
+  std::int64_t source_begin = 0;  ///< bytes from a sample's beginning
+  std::int64_t destination_begin = 0;
   dnnl::pooling_forward pooling;
   memory source;
   memory destination;
   memory scratchpad;
-  std::unordered_map<int, memory> arguments;
+};
+
+/// The pieces for one size of input on one number of threads.
+struct Prepared {
+  std::vector<std::int64_t> input_sizes;
+  at::ScalarType type = at::kFloat;
+  int threads = 1;
+  std::vector<std::int64_t> output_sizes;
+  std::int64_t samples_at_once = 1;
+  std::vector<Piece> pieces;
 };
 
 }  // namespace
 
 struct PackedPooling::Impl {
-  explicit Impl(PoolingSpec s)
-      : spec(std::move(s)), engine(dnnl::engine::kind::cpu, 0), stream(engine) {}
+  explicit Impl(PoolingSpec s) : spec(std::move(s)), engine(dnnl::engine::kind::cpu, 0) {}
 
   /// Returns the size of dimension 2 + i, as LibTorch defines it.
   std::int64_t output_size(std::size_t i, std::int64_t input) const {
@@ -45,47 +53,76 @@ struct PackedPooling::Impl {
   }
 
   Prepared& prepare(at::IntArrayRef sizes, at::ScalarType type) {
+    const int threads = kernel_threads();
     for (Prepared& known : prepared) {
-      if (known.type == type && known.input_sizes == sizes) return known;
+      if (known.type == type && known.threads == threads && known.input_sizes == sizes) {
+        return known;
+      }
     }
+    const OneThread alone;
     Prepared fresh;
     fresh.input_sizes = sizes.vec();
     fresh.type = type;
+    fresh.threads = threads;
     fresh.output_sizes = {sizes[0], sizes[1], output_size(0, sizes[2]), output_size(1, sizes[3])};
-    // Padding behind the last row and column: what the last windows need, which may be less than
-    // none
-    memory::dims after;
-    for (std::size_t i = 0; i < 2; ++i) {
-      after.push_back((fresh.output_sizes[2 + i] - 1) * spec.stride[i] + spec.kernel[i] -
-                      sizes[2 + i] - spec.padding[i]);
-    }
-    const memory::desc source = picture(sizes, type);
-    const memory::desc destination = picture(fresh.output_sizes, type);
+    const std::int64_t height = fresh.output_sizes[2];
+    const int parts =
+        worth_cutting(fresh) ? static_cast<int>(std::min<std::int64_t>(threads, height)) : 1;
+    fresh.samples_at_once = parts == 1 ? sizes[0] : 1;
+    for (int part = 0; part < parts; ++part) add(fresh, share_of(height, parts, part));
+    onednn::make_room(prepared);
+    prepared.push_back(std::move(fresh));
+    return prepared.back();
+  }
+
+  /// Returns whether pooling takes so long that it is worth waking threads.
+  bool worth_cutting(const Prepared& fresh) const {
+    constexpr std::int64_t kFewNumbers = 100'000;
+    const auto& output = fresh.output_sizes;
+    return output[0] * output[1] * output[2] * output[3] * spec.kernel[0] * spec.kernel[1] >
+           kFewNumbers;
+  }
+
+  /// Adds the pooling of some rows of the result.
+  void add(Prepared& fresh, const Share& rows) {
+    // What the windows need, and how far they reach past the edges: behind the last row and column
+    // that may be less than none.
+    const auto& input = fresh.input_sizes;
+    const std::int64_t first = rows.begin * spec.stride[0] - spec.padding[0];
+    const std::int64_t last = (rows.end - 1) * spec.stride[0] - spec.padding[0] + spec.kernel[0];
+    const bool all = rows.size() == fresh.output_sizes[2];
+    const Share needed = all ? Share{0, input[2]}
+                             : Share{std::max<std::int64_t>(0, first), std::min(input[2], last)};
+    const std::int64_t below = last - input[2];
+    const std::int64_t behind =
+        (fresh.output_sizes[3] - 1) * spec.stride[1] + spec.kernel[1] - input[3] - spec.padding[1];
+    const memory::dims before{std::max<std::int64_t>(0, -first), spec.padding[1]};
+    const memory::dims after{all ? below : std::max<std::int64_t>(0, below), behind};
+    const memory::desc source =
+        picture({fresh.samples_at_once, input[1], needed.size(), input[3]}, fresh.type);
+    const memory::desc destination =
+        picture({fresh.samples_at_once, input[1], rows.size(), fresh.output_sizes[3]}, fresh.type);
     const auto kind = dnnl::prop_kind::forward_inference;
     const auto algorithm = spec.kind == PoolingSpec::Kind::kMax
                                ? dnnl::algorithm::pooling_max
                                : dnnl::algorithm::pooling_avg_include_padding;
 #if DNNL_VERSION_MAJOR >= 3
     const dnnl::pooling_forward::primitive_desc described(
-        engine, kind, algorithm, source, destination, spec.stride, spec.kernel, {0, 0},
-        spec.padding, after, onednn::with_scratchpad());
+        engine, kind, algorithm, source, destination, spec.stride, spec.kernel, {0, 0}, before,
+        after, onednn::with_scratchpad());
 #else
     const dnnl::pooling_forward::primitive_desc described(
         dnnl::pooling_forward::desc(kind, algorithm, source, destination, spec.stride, spec.kernel,
-                                    spec.padding, after),
+                                    before, after),
         onednn::with_scratchpad(), engine);
 #endif
-    fresh.pooling = dnnl::pooling_forward(described);
-    // Their data is set again at every run.
-    fresh.source = memory(source, engine, nullptr);
-    fresh.destination = memory(destination, engine, nullptr);
-    fresh.scratchpad = memory(described.scratchpad_desc(), engine, nullptr);
-    fresh.arguments = {{DNNL_ARG_SRC, fresh.source},
-                       {DNNL_ARG_DST, fresh.destination},
-                       {DNNL_ARG_SCRATCHPAD, fresh.scratchpad}};
-    onednn::make_room(prepared);
-    prepared.push_back(std::move(fresh));
-    return prepared.back();
+    const auto element = static_cast<std::int64_t>(c10::elementSize(fresh.type));
+    // The data of its memory is set again at every run.
+    fresh.pieces.push_back({needed.begin * input[3] * input[1] * element,
+                            rows.begin * fresh.output_sizes[3] * input[1] * element,
+                            dnnl::pooling_forward(described), memory(source, engine, nullptr),
+                            memory(destination, engine, nullptr),
+                            memory(described.scratchpad_desc(), engine, nullptr)});
   }
 
   at::Tensor run(const at::Tensor& input) {
@@ -97,17 +134,34 @@ struct PackedPooling::Impl {
     at::Tensor result =
         at::empty(with.output_sizes, source.options(), at::MemoryFormat::ChannelsLast);
     if (result.numel() == 0) return result;
-    with.source.set_data_handle(source.data_ptr());
-    with.destination.set_data_handle(result.data_ptr());
-    const at::Tensor working = onednn::lend(with.scratchpad);
-    with.pooling.execute(stream, with.arguments);
-    stream.wait();
+    auto* const from = static_cast<std::byte*>(source.data_ptr());
+    auto* const to = static_cast<std::byte*>(result.data_ptr());
+    const std::size_t source_step = source.nbytes() / static_cast<std::size_t>(source.size(0));
+    const std::size_t step = result.nbytes() / static_cast<std::size_t>(result.size(0));
+    share(static_cast<int>(with.pieces.size()), [&](int part) {
+      Piece& piece = with.pieces[static_cast<std::size_t>(part)];
+      for (std::int64_t sample = 0; sample < source.size(0); sample += with.samples_at_once) {
+        execute(piece, from + static_cast<std::size_t>(sample) * source_step,
+                to + static_cast<std::size_t>(sample) * step);
+      }
+    });
     return result;
+  }
+
+  void execute(Piece& piece, std::byte* source, std::byte* destination) const {
+    const OneThread alone;
+    piece.source.set_data_handle(source + piece.source_begin);
+    piece.destination.set_data_handle(destination + piece.destination_begin);
+    const onednn::Lent working(piece.scratchpad);
+    dnnl::stream stream(engine);
+    piece.pooling.execute(stream, {{DNNL_ARG_SRC, piece.source},
+                                   {DNNL_ARG_DST, piece.destination},
+                                   {DNNL_ARG_SCRATCHPAD, piece.scratchpad}});
+    stream.wait();
   }
 
   const PoolingSpec spec;
   dnnl::engine engine;
-  dnnl::stream stream;
   std::list<Prepared> prepared;
 };
 

@@ -1,15 +1,15 @@
 #include "core/runtime/kernels/winograd_convolution.h"
 
 #include <ATen/ATen.h>
-#include <ATen/Parallel.h>
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "core/runtime/kernels/onednn.h"
+#include "core/runtime/kernels/parts.h"
 #include "core/runtime/kernels/winograd_transform.h"
 
 namespace pareto::runtime {
@@ -45,7 +45,8 @@ bool all_equal(const std::vector<std::int64_t>& values, std::int64_t value) {
 }  // namespace
 
 struct WinogradConvolution::Impl {
-  Impl(const ConvolutionSpec& spec, const WeightContent& of_weight, at::IntArrayRef input)
+  Impl(const ConvolutionSpec& spec, const WeightContent& of_weight, at::IntArrayRef input,
+       int threads)
       : bf16(spec.compute == at::kBFloat16),
         in(spec.weight.size(1)),
         out(spec.weight.size(0)),
@@ -63,15 +64,15 @@ struct WinogradConvolution::Impl {
         bias(spec.bias.defined() ? spec.bias : at::zeros({out}, at::kFloat)),
         nothing(at::zeros({std::max(in, out)}, spec.compute)),
         engine(dnnl::engine::kind::cpu, 0),
-        stream(engine),
         packed(spec.packed),
         content(of_weight) {
-    const std::int64_t element = bf16 ? 2 : 4;
-    const std::int64_t tile_bytes = kPoints * (in * element + out * 4);
+    const OneThread alone;
+    const auto count = static_cast<int>(std::min<std::int64_t>(threads, tiles));
+    const std::int64_t most_of_one = (tiles + count - 1) / count;
     const std::int64_t most =
-        std::max(kFewestTiles, kBlockBytes * at::get_num_threads() / tile_bytes);
-    const std::int64_t blocks = (tiles + most - 1) / most;
-    block = (tiles + blocks - 1) / blocks;
+        std::max(kFewestTiles, kBlockBytes / (input_bytes() + output_bytes()));
+    const std::int64_t blocks = (most_of_one + most - 1) / most;
+    block = (most_of_one + blocks - 1) / blocks;
     const auto type = onednn::data_type(spec.compute);
     const auto dense = memory::format_tag::abc;
     const memory::desc left({kPoints, block, in}, type, dense);
@@ -87,15 +88,17 @@ struct WinogradConvolution::Impl {
     multiply = dnnl::matmul(described);
     auto known = packed->find(content, described.weights_desc(), engine);
     weights = known ? *std::move(known) : pack(spec.weight, described.weights_desc());
-    // Their data is set again at every run.
-    source = memory(left, engine, nullptr);
-    destination = memory(product, engine, nullptr);
-    scratchpad = memory(described.scratchpad_desc(), engine, nullptr);
-    arguments = {{DNNL_ARG_SRC, source},
-                 {DNNL_ARG_WEIGHTS, weights},
-                 {DNNL_ARG_DST, destination},
-                 {DNNL_ARG_SCRATCHPAD, scratchpad}};
+    for (int part = 0; part < count; ++part) {
+      // Their data is set again at every run.
+      parts.push_back({share_of(tiles, count, part), memory(left, engine, nullptr),
+                       memory(product, engine, nullptr),
+                       memory(described.scratchpad_desc(), engine, nullptr)});
+    }
   }
+
+  /// Returns the bytes of a tile in the products' space, before and after them.
+  std::int64_t input_bytes() const { return kPoints * in * (bf16 ? 2 : 4); }
+  std::int64_t output_bytes() const { return kPoints * out * 4; }
 
   memory pack(const at::Tensor& kernels, const memory::desc& layout) {
     auto dense = winograd::transform_weights(
@@ -103,6 +106,7 @@ struct WinogradConvolution::Impl {
     memory plain({{kPoints, in, out}, memory::data_type::f32, memory::format_tag::abc}, engine,
                  dense.data());
     memory result(layout, engine);
+    dnnl::stream stream(engine);
     dnnl::reorder(plain, result).execute(stream, plain, result);
     stream.wait();
     return result;
@@ -119,34 +123,53 @@ struct WinogradConvolution::Impl {
 
   template <typename T>
   void run(const T* input, T* result, const Finish& finish) {
-    // Taken and given back each time, so that one layer after the other works in the same, warm
-    // memory.
-    const at::Tensor transformed = at::empty({kPoints, block, in}, nothing.options());
-    const at::Tensor products = at::empty({kPoints, block, out}, at::kFloat);
-    source.set_data_handle(transformed.data_ptr());
-    destination.set_data_handle(products.data_ptr());
-    const at::Tensor working = onednn::lend(scratchpad);
-    // The last block may be part empty, and what lies there is multiplied too: nothing that slows a
-    // CPU down.
-    if (tiles % block != 0) transformed.narrow(1, tiles % block, block - tiles % block).zero_();
-    auto* const points = static_cast<T*>(transformed.data_ptr());
-    for (std::int64_t first = 0; first < tiles; first += block) {
-      const std::int64_t count = std::min(block, tiles - first);
-      over_tiles(count, [&](std::int64_t i) { take_in(input, first + i, points + i * in); });
-      multiply.execute(stream, arguments);
+    share(static_cast<int>(parts.size()), [&](int part) {
+      run_part(parts[static_cast<std::size_t>(part)], input, result, finish);
+    });
+  }
+
+  /// The tiles of one thread.
+  struct Part {
+    Share tiles;
+    memory source;
+    memory destination;
+    memory scratchpad;
+  };
+
+  template <typename T>
+  void run_part(Part& part, const T* input, T* result, const Finish& finish) {
+    const OneThread alone;
+    const WorkingMemory transformed(static_cast<std::size_t>(block * input_bytes()));
+    const WorkingMemory products(static_cast<std::size_t>(block * output_bytes()));
+    auto* const points = reinterpret_cast<T*>(transformed.data());
+    const auto* const computed = reinterpret_cast<const float*>(products.data());
+    part.source.set_data_handle(points);
+    part.destination.set_data_handle(products.data());
+    const onednn::Lent working(part.scratchpad);
+    dnnl::stream stream(engine);
+    for (std::int64_t first = part.tiles.begin; first < part.tiles.end; first += block) {
+      const std::int64_t count = std::min(block, part.tiles.end - first);
+      for (std::int64_t i = 0; i < count; ++i) take_in(input, first + i, points + i * in);
+      if (count < block) clear_from(count, points);
+      multiply.execute(stream, {{DNNL_ARG_SRC, part.source},
+                                {DNNL_ARG_WEIGHTS, weights},
+                                {DNNL_ARG_DST, part.destination},
+                                {DNNL_ARG_SCRATCHPAD, part.scratchpad}});
       stream.wait();
-      over_tiles(count, [&](std::int64_t i) {
-        give_out(products.data_ptr<float>() + i * out, result, first + i, finish);
-      });
+      for (std::int64_t i = 0; i < count; ++i) {
+        give_out(computed + i * out, result, first + i, finish);
+      }
     }
   }
 
-  template <typename Work>
-  static void over_tiles(std::int64_t count, const Work& work) {
-    constexpr std::int64_t kGrain = 16;
-    at::parallel_for(0, count, kGrain, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i) work(i);
-    });
+  /// Clears the end of a block, which is multiplied too: nothing may lie there that slows a CPU
+  /// down.
+  template <typename T>
+  void clear_from(std::int64_t tile, T* points) const {
+    const auto bytes = static_cast<std::size_t>((block - tile) * in) * sizeof(T);
+    for (std::int64_t point = 0; point < kPoints; ++point) {
+      std::memset(points + (point * block + tile) * in, 0, bytes);
+    }
   }
 
   template <typename T>
@@ -192,15 +215,11 @@ struct WinogradConvolution::Impl {
   const at::Tensor bias;
   const at::Tensor nothing;  // a pixel outside the picture
   dnnl::engine engine;
-  dnnl::stream stream;
   dnnl::matmul multiply;
   const std::shared_ptr<PackedWeights> packed;
   const WeightContent content;
   memory weights;
-  memory source;
-  memory destination;
-  memory scratchpad;
-  std::unordered_map<int, memory> arguments;
+  std::vector<Part> parts;
 };
 
 bool WinogradConvolution::fits(const ConvolutionSpec& spec) {
@@ -214,8 +233,8 @@ bool WinogradConvolution::fits(const ConvolutionSpec& spec) {
 }
 
 WinogradConvolution::WinogradConvolution(const ConvolutionSpec& spec, const WeightContent& content,
-                                         at::IntArrayRef input_sizes)
-    : impl_(std::make_unique<Impl>(spec, content, input_sizes)) {}
+                                         at::IntArrayRef input_sizes, int threads)
+    : impl_(std::make_unique<Impl>(spec, content, input_sizes, threads)) {}
 WinogradConvolution::~WinogradConvolution() = default;
 
 std::size_t WinogradConvolution::weight_bytes() const {
@@ -224,7 +243,6 @@ std::size_t WinogradConvolution::weight_bytes() const {
 
 void WinogradConvolution::keep_weights() {
   impl_->weights = impl_->packed->keep(impl_->content, impl_->weights);
-  impl_->arguments[DNNL_ARG_WEIGHTS] = impl_->weights;
 }
 
 void WinogradConvolution::run(const at::Tensor& input, at::Tensor& result, bool adds,

@@ -21,9 +21,9 @@ class WinogradConvolution {
   static bool fits(const ConvolutionSpec& spec);
 
   /// Requires fits(). `content`: of the spec's weight. input_sizes: [batch, in, height, width].
-  /// Throws what oneDNN throws.
+  /// threads: each computes some of the tiles, from beginning to end. Throws what oneDNN throws.
   WinogradConvolution(const ConvolutionSpec& spec, const WeightContent& content,
-                      at::IntArrayRef input_sizes);
+                      at::IntArrayRef input_sizes, int threads = 1);
   ~WinogradConvolution();
 
   std::size_t weight_bytes() const;

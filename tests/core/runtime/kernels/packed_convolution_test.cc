@@ -6,6 +6,8 @@
 
 #include <random>
 
+#include "core/base/thread_pool.h"
+
 namespace pareto::runtime {
 namespace {
 
@@ -104,6 +106,29 @@ TEST(PackedConvolution, IsLibTorchsWhateverItsShape) {
   }
 }
 
+TEST(PackedConvolution, IsLibTorchsOnThreadsOfAPool) {
+  for (const int threads : {2, 3}) {
+    ThreadPool pool(threads);
+    const PoolScope scope(&pool);
+    Random random(7);
+    for (int i = 0; i < 80; ++i) {
+      const Problem problem = random_convolution(random);
+      PackedConvolution layer(problem.spec);
+      const at::Tensor expected = activated(problem.expected, problem.spec.activation);
+      EXPECT_LT(relative_error(layer.run(problem.input, {}), expected), 2e-5)
+          << i << " on " << threads << ": " << text(problem);
+      const at::Tensor addend = at::randn(problem.expected.sizes()).contiguous(kChannelsLast);
+      EXPECT_LT(relative_error(layer.run(problem.input, addend),
+                               activated(problem.expected + addend, problem.spec.activation)),
+                2e-5)
+          << i << " on " << threads << ", sum: " << text(problem);
+      const PoolScope none(nullptr);
+      EXPECT_LT(relative_error(layer.run(problem.input, {}), expected), 2e-5)
+          << i << " then alone: " << text(problem);
+    }
+  }
+}
+
 TEST(PackedConvolution, AddsBeforeItActivates) {
   Random random(2);
   for (int i = 0; i < 100; ++i) {
@@ -169,6 +194,33 @@ TEST(PackedConvolution, ALinearLayerTakesAnyNumberOfDimensions) {
       EXPECT_LT(relative_error(layer.run(input, addend), activated(expected + addend, activation)),
                 2e-5)
           << input.sizes();
+    }
+  }
+}
+
+TEST(PackedConvolution, ALinearLayerIsLibTorchsOnThreadsOfAPool) {
+  Random random(8);
+  ThreadPool pool(2);
+  const PoolScope scope(&pool);
+  for (const std::int64_t rows : {1, 2, 3, 8, 70}) {
+    for (const std::int64_t out : {1, 33, 64, 200}) {
+      const std::int64_t in = random.between(1, 300);
+      ConvolutionSpec spec;
+      spec.linear = true;
+      const at::Tensor weight = at::randn({out, in}) / std::sqrt(static_cast<double>(in));
+      spec.weight = weight.view({out, in, 1, 1});
+      spec.bias = at::randn({out});
+      spec.stride = spec.dilation = {1, 1};
+      spec.padding = {0, 0};
+      spec.packed = std::make_shared<PackedWeights>();
+      const at::Tensor bias = spec.bias;
+      PackedConvolution layer(std::move(spec));
+      const at::Tensor input = at::randn({rows, in});
+      const at::Tensor expected = at::linear(input, weight, bias);
+      EXPECT_LT(relative_error(layer.run(input, {}), expected), 2e-5) << rows << " to " << out;
+      const at::Tensor addend = at::randn({rows, out});
+      EXPECT_LT(relative_error(layer.run(input, addend), expected + addend), 2e-5)
+          << rows << " to " << out << ", sum";
     }
   }
 }

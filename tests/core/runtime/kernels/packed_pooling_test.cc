@@ -6,6 +6,8 @@
 
 #include <random>
 
+#include "core/base/thread_pool.h"
+
 namespace pareto::runtime {
 namespace {
 
@@ -60,6 +62,29 @@ TEST(PackedPooling, TheAverageIsLibTorchs) {
     const at::Tensor result = pooling.run(input);
     ASSERT_EQ(result.sizes(), expected.sizes()) << i;
     ASSERT_TRUE(at::allclose(result, expected, 1e-5, 1e-6)) << i << ": " << input.sizes();
+  }
+}
+
+TEST(PackedPooling, IsLibTorchsOnThreadsOfAPool) {
+  std::mt19937_64 random(5);
+  at::manual_seed(5);
+  ThreadPool pool(3);
+  const PoolScope scope(&pool);
+  for (int i = 0; i < 80; ++i) {
+    PoolingSpec spec = random_spec(random);
+    // So much that it is cut, into pieces of one row too.
+    const std::int64_t height = spec.kernel[0] + static_cast<std::int64_t>(random() % 9);
+    const at::Tensor input =
+        at::randn({2, 400, height, 40}).contiguous(at::MemoryFormat::ChannelsLast);
+    const at::Tensor average = at::avg_pool2d(input, spec.kernel, spec.stride, spec.padding);
+    spec.ceil = random() % 2 == 0;
+    const at::Tensor most =
+        at::max_pool2d(input, spec.kernel, spec.stride, spec.padding, {1, 1}, spec.ceil);
+    EXPECT_TRUE(PackedPooling(spec).run(input).equal(most)) << i << ": " << input.sizes();
+    spec.kind = PoolingSpec::Kind::kAverage;
+    spec.ceil = false;
+    EXPECT_TRUE(at::allclose(PackedPooling(spec).run(input), average, 1e-5, 1e-6))
+        << i << ": " << input.sizes();
   }
 }
 

@@ -6,6 +6,8 @@
 
 #include <random>
 
+#include "core/base/thread_pool.h"
+
 namespace pareto::runtime {
 namespace {
 
@@ -51,7 +53,10 @@ TEST(WinogradConvolution, IsLibTorchsWhateverItsShape) {
                                  .contiguous(kInChannelsLast);
     const at::Tensor plain =
         at::conv2d(input, spec.weight, spec.bias, spec.stride, spec.padding, spec.dilation);
-    WinogradConvolution winograd(spec, content_of_weights(spec), input.sizes());
+    const int threads = 1 + i % 3;
+    ThreadPool pool(threads);
+    const PoolScope scope(&pool);
+    WinogradConvolution winograd(spec, content_of_weights(spec), input.sizes(), threads);
     for (const bool adds : {false, true}) {
       for (const bool activates : {false, true}) {
         const at::Tensor before = at::randn(plain.sizes()).contiguous(kInChannelsLast);
