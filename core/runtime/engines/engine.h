@@ -8,11 +8,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/runtime/engines/options.h"
+#include "core/runtime/engines/sample_blocks.h"
 #include "core/runtime/kernels/layout_change.h"
 #include "core/runtime/kernels/packed_bytes.h"
 #include "core/runtime/torch/ready_marks.h"
@@ -64,6 +66,10 @@ struct EngineGraph {
   /// With bf16 results may be bf16 where the model's are float32: the caller casts them back.
   Precision precision = Precision::kFloat32;
   std::shared_ptr<const PackedWeights> packed{};  ///< weights shared with other engines, or null
+  /// Its kernels share their work among the threads of the caller's pool (thread_pool.h), where
+  /// LibTorch's own threads would be in the way: all other operators run on one thread (OneThread).
+  /// A batch goes through it in blocks of samples, as is the fastest.
+  bool pooled = false;
 };
 
 struct EngineEntry {
@@ -112,9 +118,15 @@ class GraphEngine final : public Engine {
   std::uint64_t packed_bytes() const override;
 
  private:
+  /// Returns whether arguments go through the graph in blocks of samples.
+  bool runs_in_blocks(const torch::jit::Stack& arguments) const;
+
   c10::intrusive_ptr<ReadyMarks> marks_;
   std::vector<std::ptrdiff_t> passed_through_;
+  const bool pooled_;
+  BlockedGraph blocked_;  ///< empty if all samples always run at once
   torch::jit::Code code_;
+  std::optional<torch::jit::Code> blocked_code_;
   c10::IValue self_;
   std::vector<c10::IValue> extra_;
   std::shared_ptr<const PackedWeights> packed_;

@@ -7,10 +7,12 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
 #include "core/runtime/engines/engine.h"
+#include "core/runtime/kernels/parts.h"
 #include "core/runtime/torch/compat.h"
 #include "core/runtime/torch/interruption.h"
 #include "core/runtime/torch/map_tensors.h"
@@ -108,12 +110,25 @@ at::Tensor ArgumentChange::changed(const at::Tensor& tensor) {
 GraphEngine::GraphEngine(EngineGraph graph)
     : marks_(c10::make_intrusive<ReadyMarks>()),
       passed_through_(find_passed_through(graph.graph)),
+      pooled_(graph.pooled),
+      blocked_(graph.pooled ? block_samples(graph.graph, graph.extra) : BlockedGraph{}),
       code_(marked(graph.graph), "run"),
       self_(std::move(graph.self)),
       extra_(std::move(graph.extra)),
       packed_(std::move(graph.packed)),
       change_(graph.layout, graph.precision) {
-  extra_.push_back(c10::IValue::make_capsule(marks_));
+  if (blocked_.blocks) blocked_code_.emplace(marked(std::move(blocked_.graph)), "run");
+}
+
+bool GraphEngine::runs_in_blocks(const torch::jit::Stack& arguments) const {
+  if (!blocked_code_) return false;
+  for (const c10::IValue& argument : arguments) {
+    if (!argument.isTensor() || argument.toTensor().dim() != 4) continue;
+    const std::int64_t batch = argument.toTensor().size(0);
+    // As a whole, results are ready as soon as they can be.
+    return batch > 1 && !blocked_.blocks->is_whole(batch);
+  }
+  return false;
 }
 
 std::uint64_t GraphEngine::packed_bytes() const { return bytes_of(packed_.get()); }
@@ -135,16 +150,21 @@ std::vector<c10::IValue> GraphEngine::run(std::vector<c10::IValue> inputs, Early
     marks_->ready = offer;
   }
   const auto unmark = c10::make_scope_exit([&] { marks_->ready = nullptr; });
+  std::optional<OneThread> alone;
+  if (pooled_) alone.emplace();
   torch::jit::Stack stack;
-  stack.reserve(inputs.size() + extra_.size() + 1);
+  stack.reserve(inputs.size() + extra_.size() + 3);
   stack.push_back(self_);
   for (c10::IValue& input : inputs) {
     stack.push_back(change_.apply(input));
     input = {};
   }
+  const bool in_blocks = runs_in_blocks(stack);
   inputs.clear();  // the graph frees an argument after its last use
   stack.insert(stack.end(), extra_.begin(), extra_.end());
-  torch::jit::InterpreterState(code_).run(stack);
+  if (in_blocks) stack.push_back(c10::IValue::make_capsule(blocked_.blocks));
+  stack.push_back(c10::IValue::make_capsule(marks_));
+  torch::jit::InterpreterState(in_blocks ? *blocked_code_ : code_).run(stack);
   const c10::IValue result = std::move(stack.back());
   const auto& elements = result.toTupleRef().elements();
   std::vector<c10::IValue> outputs(elements.begin(), elements.end());

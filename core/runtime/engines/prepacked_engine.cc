@@ -5,10 +5,12 @@
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <stdexcept>
 
 #include "core/runtime/engines/engine.h"
+#include "core/runtime/kernels/packed_concatenation.h"
 #include "core/runtime/kernels/packed_convolution.h"
 #include "core/runtime/kernels/packed_pooling.h"
 
@@ -83,6 +85,54 @@ std::optional<ConvolutionSpec> as_linear(const Node* node) {
   return spec;
 }
 
+/// Returns whether a value is known to have the four dimensions of pictures.
+bool is_picture(const jit::Value* value) {
+  const Node* const node = value->node();
+  static constexpr std::array kOfPictures{"aten::max_pool2d", "aten::avg_pool2d",
+                                          "aten::adaptive_avg_pool2d"};
+  static constexpr std::array kKeepRank{"aten::relu", "aten::batch_norm", "aten::hardswish",
+                                        "aten::silu", "aten::dropout"};
+  const auto is_among = [&](const auto& kinds) {
+    return std::ranges::any_of(kinds, [&](const char* kind) { return is_kind(node, kind); });
+  };
+  if (is_among(kOfPictures) || as_convolution(node)) return true;
+  if (is_among(kKeepRank)) return is_picture(node->input(0));
+  if (node->kind() != c10::aten::cat) return false;
+  const auto parts = node->input(0)->node()->inputs();
+  return std::ranges::any_of(parts, is_picture);
+}
+
+/// aten::batch_norm(input, weight, bias, mean, variance, training, momentum, eps, …) of pictures,
+/// all but the input constant: a convolution that has a factor and a bias for each channel.
+std::optional<ConvolutionSpec> as_batch_norm(const Node* node) {
+  if (node->kind() != c10::aten::batch_norm || !is_picture(node->input(0))) return std::nullopt;
+  c10::optional<at::Tensor> factor;
+  c10::optional<at::Tensor> bias;
+  c10::optional<at::Tensor> mean;
+  c10::optional<at::Tensor> variance;
+  bool training = true;
+  double epsilon = 0;
+  const bool known = constant(node->input(1), factor) && constant(node->input(2), bias) &&
+                     constant(node->input(3), mean) && constant(node->input(4), variance) &&
+                     constant(node->input(5), training) && constant(node->input(7), epsilon);
+  if (!known || training || !mean || !variance) return std::nullopt;
+  for (const auto& one : {factor, bias, mean, variance}) {
+    if (one && (one->scalar_type() != at::kFloat || one->sizes() != mean->sizes())) {
+      return std::nullopt;
+    }
+  }
+  at::Tensor scale = at::rsqrt(*variance + epsilon);
+  if (factor) scale = scale * *factor;
+  ConvolutionSpec spec;
+  spec.bias = -*mean * scale;
+  if (bias) spec.bias = spec.bias + *bias;
+  spec.groups = scale.numel();
+  spec.weight = scale.view({spec.groups, 1, 1, 1});
+  spec.stride = spec.dilation = {1, 1};
+  spec.padding = {0, 0};
+  return spec;
+}
+
 std::optional<Activation> as_activation(const Node* node) {
   Activation activation;
   if (is_kind(node, "aten::relu")) {
@@ -141,6 +191,7 @@ class Fuser {
       for (torch::jit::Block* inner : node->blocks()) collect(inner, found);
       auto spec = as_convolution(node);
       if (!spec) spec = as_linear(node);
+      if (!spec) spec = as_batch_norm(node);
       // What is packed once is no longer what somebody writes.
       const bool written =
           spec && (aliases_.hasWriters(node->input(1)) || aliases_.hasWriters(node->input(2)));
@@ -253,6 +304,32 @@ c10::IValue replace(torch::jit::Graph& graph, Fusion fusion) {
   return c10::IValue::make_capsule(c10::make_intrusive<PackedConvolution>(std::move(fusion.spec)));
 }
 
+/// Collects aten::cat(list, 1), which joins pictures by their channels. What are no pictures the
+/// kernel leaves to LibTorch.
+void collect_concatenations(torch::jit::Block* block, std::vector<Node*>& found) {
+  for (Node* node : block->nodes()) {
+    for (torch::jit::Block* inner : node->blocks()) collect_concatenations(inner, found);
+    std::int64_t dimension = 0;
+    if (node->kind() == c10::aten::cat && constant(node->input(1), dimension) && dimension == 1) {
+      found.push_back(node);
+    }
+  }
+}
+
+void replace_concatenations(torch::jit::Graph& graph) {
+  std::vector<Node*> found;
+  collect_concatenations(graph.block(), found);
+  for (Node* node : found) {
+    const torch::jit::WithInsertPoint here(node);
+    Node* const run = graph.insertNode(graph.create(concatenation_symbol(), {node->input(0)}));
+    run->setScope(node->scope());
+    run->s_(kind_attribute(), node->kind().toQualString());
+    run->output()->setType(node->output()->type());
+    node->output()->replaceAllUsesWith(run->output());
+    node->destroy();
+  }
+}
+
 }  // namespace
 
 EngineGraph prepare_prepacked(const LoadedModule& loaded) {
@@ -287,10 +364,16 @@ EngineGraph prepare_prepacked(const LoadedModule& loaded) {
   }
   if (packed.empty())
     throw std::runtime_error("there is no convolution, linear layer or pooling to pack");
+  replace_concatenations(*graph);
   torch::jit::EliminateDeadCode(graph);
   if (bf16) constants_to_bfloat16(*graph);
-  return {std::move(graph),      std::move(self),  std::move(packed),
-          Layout::kChannelsLast, loaded.precision, weights};
+  return {std::move(graph),
+          std::move(self),
+          std::move(packed),
+          Layout::kChannelsLast,
+          loaded.precision,
+          weights,
+          true};
 }
 
 }  // namespace pareto::runtime

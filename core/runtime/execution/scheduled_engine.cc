@@ -96,6 +96,7 @@ struct ScheduledEngine::Impl {
         self(graph.self),
         extras(std::move(extras_of_parts)),
         packed(graph.packed),
+        pooled(graph.pooled),
         change(graph.layout, graph.precision),
         passed_through(find_passed_through(graph.graph)),
         first_extra(graph.graph->inputs().size() - graph.extra.size()),
@@ -268,7 +269,8 @@ struct ScheduledEngine::Impl {
     const PlannedPhase& phase = phases[number];
     if (phase.size() == 1) {
       const bool all = timetable.phases[number].all_threads;
-      set_thread_count(all ? threads : 1);
+      // Kernels of a pooled graph share the pool, where LibTorch's own threads would be in the way.
+      set_thread_count(all && !pooled ? threads : 1);
       const PoolScope scope(all ? &pool : nullptr);
       return work(phase[0], 0);
     }
@@ -336,6 +338,7 @@ struct ScheduledEngine::Impl {
   const c10::IValue self;
   const std::vector<std::vector<c10::IValue>> extras;
   const std::shared_ptr<const PackedWeights> packed;
+  const bool pooled;
   ArgumentChange change;
   const std::vector<std::ptrdiff_t> passed_through;
   const std::size_t first_extra;

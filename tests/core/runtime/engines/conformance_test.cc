@@ -2,6 +2,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include "core/base/thread_pool.h"
 #include "core/runtime/torch/map_tensors.h"
 #include "tests/core/runtime/engines/written_module.h"
 
@@ -93,6 +94,25 @@ TEST_P(Conformance, TakesSizesThatItWasNotBuiltFor) {
       const Values inputs{at::randn({batch, channels, height, width})};
       expect_all_near(engine->run(copies(inputs), nullptr), plain_results(one.loaded, inputs), 2e-5,
                       std::string(one.name) + " at " + std::to_string(height));
+    }
+  }
+}
+
+TEST_P(Conformance, AgreesWithPlainAtEveryBatchOnThreadsOfAPool) {
+  at::manual_seed(14);
+  ThreadPool pool(2);
+  const PoolScope scope(&pool);
+  for (const Case& one : {test::convolutions(), test::pooling(), test::winograd_blocks()}) {
+    const auto engine = built(one.loaded);
+    std::vector<std::int64_t> sizes = one.inputs[0].toTensor().sizes().vec();
+    for (const std::int64_t batch : {1, 3, 8}) {
+      sizes[0] = batch;
+      const Values inputs{at::randn(sizes)};
+      const Values expected = plain_results(one.loaded, inputs);
+      for (int run = 0; run < 2; ++run) {
+        expect_all_near(engine->run(copies(inputs), nullptr), expected, 2e-5,
+                        std::string(one.name) + " at batch " + std::to_string(batch));
+      }
     }
   }
 }

@@ -5,6 +5,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include "core/base/thread_pool.h"
 #include "core/runtime/torch/threads.h"
 
 namespace pareto::runtime {
@@ -40,6 +41,8 @@ class Layers : public testing::TestWithParam<EngineEntry> {
     const auto plain = build_engine("plain", loaded);
     for (const int threads : {1, 2}) {
       set_thread_count(threads);
+      ThreadPool pool(threads);
+      const PoolScope scope(&pool);
       const auto engine = GetParam().build(loaded);
       for (const std::int64_t batch : {1, 2, 5, 1}) {
         std::vector<std::int64_t> sizes = layer.in;

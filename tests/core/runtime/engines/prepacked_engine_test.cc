@@ -108,6 +108,35 @@ def run(self, x, w):
   EXPECT_TRUE(at::allclose(results[0].toTensor(), expected[0].toTensor(), 1e-4, 1e-5));
 }
 
+TEST(PrepackedEngine, TakesABatchNormOfPicturesForAConvolution) {
+  at::manual_seed(21);
+  const LoadedModule loaded = written_module(R"(
+def run(self, x, y):
+    a = torch.cat([x, torch.conv2d(x, self.w)], 1)
+    b = torch.relu(torch.batch_norm(a, self.gamma, self.beta, self.mean, self.var, False, 0.1, 1e-5, True))
+    c = torch.batch_norm(a, None, None, self.mean, self.var, False, 0.1, 1e-3, True)
+    d = torch.batch_norm(y, self.gamma, self.beta, self.mean, self.var, False, 0.1, 1e-5, True)
+    return (b, c, d)
+)",
+                                             {{"w", at::randn({13, 7, 1, 1})},
+                                              {"gamma", at::rand({20}) + 0.5},
+                                              {"beta", at::randn({20})},
+                                              {"mean", at::randn({20})},
+                                              {"var", at::rand({20}) + 0.5}});
+  std::size_t left = 0;
+  const EngineGraph prepared = prepare_prepacked(loaded);
+  for (const torch::jit::Node* node : prepared.graph->nodes()) {
+    left += node->kind() == c10::aten::batch_norm ? 1 : 0;
+  }
+  EXPECT_EQ(left, 1U) << "the one whose rank nobody knows";
+  const Values inputs{at::randn({2, 7, 6, 5}), at::randn({9, 20})};
+  const Values expected = build_engine("plain", loaded)->run(Values(inputs), nullptr);
+  const Values results = build_engine("prepacked", loaded)->run(Values(inputs), nullptr);
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_TRUE(at::allclose(results[i].toTensor(), expected[i].toTensor(), 1e-4, 1e-4)) << i;
+  }
+}
+
 TEST(PrepackedEngine, LeavesBiasesOfAnotherSizeToLibTorch) {
   // One that every output of a linear layer shares.
   const LoadedModule shared = written_module(R"(
