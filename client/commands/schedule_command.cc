@@ -68,7 +68,7 @@ class ScheduleCommand final : public Command {
            "  paretoctl schedule --model googlenet --policy auto --workers 2 --html "
            "googlenet.html\n"
            "  paretoctl schedule --model resnet50 --program mine.yaml --batch 8 --trace run.json\n"
-           "  paretoctl schedule --model squeezenet --policy mixed --dot squeezenet.dot\n";
+           "  paretoctl schedule --model squeezenet1_0 --policy mixed --dot squeezenet.dot\n";
   }
   void add_options(CLI::App& app) override {
     model_.add_to(app);

@@ -32,7 +32,8 @@ Expected<std::string> program_of_file(const std::string& path) {
                 format_bytes(bytes), format_bytes(plan::kMostScheduleBytes));
   }
   PARETO_ASSIGN(const std::string content, read_file(path));
-  PARETO_ASSIGN(const schedules::Program program, schedules::program_from_yaml(content, path));
+  PARETO_ASSIGN(const schedules::Program program,
+                schedules::program_from_yaml(content, std::filesystem::path(path).filename()));
   return plan::canonical_schedule(schedules::to_json(program));
 }
 

@@ -48,11 +48,11 @@ struct ScheduleReport {
 /// Returns for each of a run's turns whether its operators share all threads.
 std::vector<bool> shared_turns(const schedules::ScheduleTrace& trace);
 
-/// What one worker did in the run that is shown. Of a turn that shares all threads each has a part.
+/// A worker in the run that is shown. Of a turn that shares all threads each worker has a part.
 struct WorkerShare {
   std::size_t turns = 0;
   Nanoseconds busy{};
-  double share = 0;  ///< of the run's span, 0 to 1
+  double share = 0;  ///< share of the run's span, 0 to 1
 };
 /// Returns one for each worker: all threads, if a turn shares them.
 std::vector<WorkerShare> worker_shares(const ScheduleReport& report);
@@ -62,8 +62,8 @@ struct UnitFacts {
   std::string name;  ///< its name, or that of its first operator; fit for a terminal
   std::string tags;  ///< "compute, memory"
   std::size_t operators = 0;
-  double cost = 0;                     ///< of its operators on one thread, in nanoseconds
-  Nanoseconds time{};                  ///< of all its turns
+  double cost = 0;                     ///< cost of its operators on one thread, in nanoseconds
+  Nanoseconds time{};                  ///< time of all its turns
   std::vector<std::size_t> workers{};  ///< those that ran it, ascending
   bool shared = false;                 ///< it had all threads
 };

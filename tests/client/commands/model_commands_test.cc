@@ -75,7 +75,7 @@ TEST_F(Program, VerifyComparesAndSaysHowMany) {
 TEST_F(Program, ScheduleShowsWhoRunsWhatAndWhatItGains) {
   const std::vector<std::string> pictures{"html", "svg", "dot", "trace"};
   std::vector<std::string> flags{"--policy", "clusters", "--workers", "2",     "--repeats",
-                                 "2",        "--engine", "plain",     "--json"};
+                                 "2",        "--engine", "prepacked", "--json"};
   for (const std::string& picture : pictures) {
     flags.push_back("--" + picture);
     flags.push_back(path(picture));
