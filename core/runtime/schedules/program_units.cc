@@ -20,18 +20,49 @@ struct Group {
   std::string name{};
 };
 
+/// Returns whether an operator only fetches a weight or a constant. Unless a rule marks it, it is in
+/// no group until add_fetches().
+bool only_fetches(const WeightedNode& node) {
+  return node.after.empty() && (node.kind == "prim::GetAttr" || node.kind == "prim::Constant");
+}
+
+/// Returns the group of each operator; kNoPlace for those in none.
+std::vector<std::size_t> places_of(const std::vector<Group>& groups, const WeightedGraph& graph) {
+  std::vector<std::size_t> places(graph.nodes.size(), kNoPlace);
+  for (std::size_t group = 0; group < groups.size(); ++group) {
+    for (const std::size_t op : groups[group].operators) places[op] = group;
+  }
+  return places;
+}
+
+/// Puts operators that are in no group into that of their users, or into one of their own if there
+/// are several.
+void add_fetches(const WeightedGraph& graph, std::vector<Group>& groups) {
+  const auto users = users_of(graph);
+  const std::vector<std::size_t> places = places_of(groups, graph);
+  for (std::size_t op = 0; op < graph.nodes.size(); ++op) {
+    if (places[op] != kNoPlace) continue;
+    const std::size_t group = users[op].empty() ? kNoPlace : places[users[op].front()];
+    const auto is_there = [&](std::size_t user) { return places[user] == group; };
+    if (group != kNoPlace && std::ranges::all_of(users[op], is_there)) {
+      groups[group].operators.push_back(op);
+    } else {
+      groups.push_back({kNoRule, true, {op}, {}});
+    }
+  }
+  for (Group& group : groups) std::ranges::sort(group.operators);
+}
+
 using Needs = std::vector<std::vector<std::size_t>>;
 
 /// Returns the groups that each group waits for, ascending.
 Needs needs_of(const std::vector<Group>& groups, const WeightedGraph& graph) {
-  std::vector<std::size_t> group_of(graph.nodes.size());
-  for (std::size_t group = 0; group < groups.size(); ++group) {
-    for (const std::size_t op : groups[group].operators) group_of[op] = group;
-  }
+  const std::vector<std::size_t> group_of = places_of(groups, graph);
   Needs needs(groups.size());
   for (std::size_t op = 0; op < graph.nodes.size(); ++op) {
     for (const std::size_t before : graph.nodes[op].after) {
-      if (group_of[before] != group_of[op]) needs[group_of[op]].push_back(group_of[before]);
+      if (group_of[before] == group_of[op] || group_of[before] == kNoPlace) continue;
+      needs[group_of[op]].push_back(group_of[before]);
     }
   }
   for (auto& list : needs) {
@@ -66,7 +97,8 @@ std::vector<std::size_t> order_of(const std::vector<Group>& groups, const Needs&
 }
 
 /// Fails with groups that wait for each other, and the operators concerned.
-Expected<> refuse_circle(const std::vector<Group>& groups, const WeightedGraph& graph) {
+Expected<> refuse_circle(std::vector<Group> groups, const WeightedGraph& graph) {
+  add_fetches(graph, groups);
   Timetable timetable{.phases = {{.workers = {{}}}}};
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const std::string name = groups[i].rule == kNoRule ? "marked by no rule" : groups[i].name;
@@ -117,7 +149,6 @@ class Joiner {
                          groups_[group].operators.end());
       }
     }
-    for (Group& group : result) std::ranges::sort(group.operators);
     return result;
   }
 
@@ -139,7 +170,7 @@ class Joiner {
 Expected<std::vector<Group>> groups_of(const Program& program, const WeightedGraph& graph,
                                        bool partial) {
   std::vector<Group> groups;
-  std::vector<std::size_t> rule_of(graph.nodes.size(), kNoRule);
+  std::vector<std::size_t> group_of(graph.nodes.size(), kNoPlace);
   for (std::size_t i = 0; i < program.units.size(); ++i) {
     const UnitRule& rule = program.units[i];
     std::vector<Match> matches = find_matches(rule, graph);
@@ -149,20 +180,21 @@ Expected<std::vector<Group>> groups_of(const Program& program, const WeightedGra
     }
     for (Match& match : matches) {
       for (const std::size_t op : match.operators) {
-        if (rule_of[op] != kNoRule) {
+        if (group_of[op] != kNoPlace) {
           return fail(ErrorCode::kInvalidArgument,
                       "{} and {} both mark {}: leave it out of one, by modules, operators or "
                       "except",
-                      rule_name(program, rule_of[op]), rule_name(program, i),
+                      rule_name(program, groups[group_of[op]].rule), rule_name(program, i),
                       operator_name(graph, op));
         }
-        rule_of[op] = i;
+        group_of[op] = groups.size();
       }
       groups.push_back({i, rule.join, std::move(match.operators), std::move(match.name)});
     }
   }
   for (std::size_t op = 0; op < graph.nodes.size(); ++op) {
-    if (rule_of[op] == kNoRule) groups.push_back({kNoRule, true, {op}, {}});
+    if (group_of[op] != kNoPlace || only_fetches(graph.nodes[op])) continue;
+    groups.push_back({kNoRule, true, {op}, {}});
   }
   return groups;
 }
@@ -182,6 +214,7 @@ Expected<MarkedUnits> mark_units(const Program& program, const WeightedGraph& gr
     PARETO_TRY(refuse_circle(groups, graph));
   }
   groups = Joiner(groups, needs, order).joined();
+  add_fetches(graph, groups);
   MarkedUnits marked;
   for (const std::size_t i : order_of(groups, needs_of(groups, graph))) {
     Group& group = groups[i];

@@ -137,6 +137,20 @@ TEST(ProgramSchedule, WhatIsJoinedNeverWaitsForItself) {
               ElementsAre(ElementsAre(0, 1, 2, 3, 4), ElementsAre(5), ElementsAre(6, 7, 8)));
 }
 
+TEST(ProgramSchedule, WhatFetchesAWeightGoesWithItsReader) {
+  const auto fetch = [] { return WeightedNode{.kind = "prim::GetAttr", .cost = 0}; };
+  ScheduleRequest request = request_of("units: [{operators: [conv2d], join: true}]");
+  // 2 is for two readers, of which a rule marks one. 4 is for one that no rule marks.
+  request.graph = {{fetch(),
+                    {.kind = "aten::conv2d", .after = {0}},
+                    fetch(),
+                    {.kind = "aten::conv2d", .after = {1, 2}},
+                    fetch(),
+                    {.kind = "aten::linear", .after = {2, 3, 4}}}};
+  EXPECT_THAT(operators_of(make(request)),
+              ElementsAre(ElementsAre(2), ElementsAre(0, 1, 3), ElementsAre(4, 5)));
+}
+
 TEST(ProgramSchedule, BranchesRunNextToEachOther) {
   const ScheduleRequest request = request_of(kBranches);
   const Timetable timetable = make(request);
