@@ -22,6 +22,7 @@
 #include "core/base/usage.h"
 #include "core/plan/stage_settings.h"
 #include "core/runtime/schedules/check_schedule.h"
+#include "core/runtime/schedules/schedule.h"
 #include "core/runtime/shard_runner.h"
 #include "partitioner/model/emit/emit.h"
 #include "partitioner/model/graph/call_graph.h"
@@ -180,6 +181,7 @@ class ScheduleCommand final : public Command {
     PARETO_ASSIGN(std::vector<Value> inputs, model.example_inputs(options.batch, kSeed));
     report::ScheduleReport report;
     PARETO_ASSIGN(report.trace, runner->trace_schedule(std::move(inputs), repeats_));
+    PARETO_TRY(check_rules(report.trace.graph, options));
     report.model = model.name();
     report.schedule = plan::schedule_title(runner->report().schedule);
     report.reason = runner->report().schedule_reason;
@@ -189,6 +191,20 @@ class ScheduleCommand final : public Command {
     report.batch = options.batch;
     report.calls = report::facts_of(model::call_graph(model));
     return report;
+  }
+
+  /// Checks that a program's rules find something. A stage may lack what they mark, a whole model
+  /// should not.
+  Expected<> check_rules(const schedules::WeightedGraph& graph,
+                         const runtime::RunnerOptions& options) const {
+    if (!plan::is_program(options.schedule)) return {};
+    schedules::ScheduleRequest request;
+    request.graph = graph;
+    request.workers = static_cast<std::size_t>(options.threads);
+    request.batch = options.batch;
+    request.program = options.schedule;
+    PARETO_TRY(with_context(schedules::make_program(request), "--program {}", program_));
+    return {};
   }
 
   static constexpr int kMostRepeats = 10'000;

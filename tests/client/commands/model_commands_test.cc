@@ -111,6 +111,9 @@ TEST_F(Program, ScheduleRunsAProgramOfAUsers) {
   ASSERT_EQ(done.code, kExitDone) << done.err;
   EXPECT_THAT(done.out, AllOf(HasSubstr("by schedule program"), HasSubstr("compute"),
                               HasSubstr("features.3"), HasSubstr("times as fast")));
+  ASSERT_TRUE(write_file_atomically(file, "units:\n  - {modules: [\"branches.*\"]}\n"));
+  refused(small("schedule", {"--program", file, "--workers", "2", "--repeats", "1"}), kExitUsage,
+          AllOf(HasSubstr("--program " + file), HasSubstr("marks nothing")));
 }
 
 }  // namespace
