@@ -20,8 +20,8 @@ struct Group {
   std::string name{};
 };
 
-/// Returns whether an operator only fetches a weight or a constant. Unless a rule marks it, it is in
-/// no group until add_fetches().
+/// Returns whether an operator only fetches a weight or a constant. If no rule marks it, it has no
+/// group until add_fetches().
 bool only_fetches(const WeightedNode& node) {
   return node.after.empty() && (node.kind == "prim::GetAttr" || node.kind == "prim::Constant");
 }
