@@ -40,7 +40,7 @@ const std::map<std::string, std::set<std::string>>& allowed_arrows() {
       {"core/runtime/kernels", {"core/base", "core/runtime/torch"}},
       {"core/runtime/engines", {"core/base", "core/runtime/torch", "core/runtime/kernels"}},
       // What runs when on which worker: no LibTorch.
-      {"core/runtime/schedules", {"core/base"}},
+      {"core/runtime/schedules", {"core/base", "core/plan"}},
       {"core/runtime/execution",
        {"core/base", "core/runtime/torch", "core/runtime/engines", "core/runtime/schedules"}},
       {"core/runtime",
