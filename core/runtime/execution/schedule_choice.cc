@@ -1,5 +1,7 @@
 #include "core/runtime/execution/schedule_choice.h"
 
+#include <c10/util/ScopeExit.h>
+
 #include <algorithm>
 #include <chrono>
 #include <optional>
@@ -38,11 +40,6 @@ const ScheduleEntry* find_schedule(const std::string& name) {
     if (entry.name == wanted) return &entry;
   }
   return nullptr;
-}
-
-/// Returns whether values are equal bit for bit.
-bool same_bits(const std::vector<Value>& a, const std::vector<Value>& b) {
-  return bit_equal(Tuple{a}, Tuple{b});
 }
 
 class Chooser;
@@ -141,6 +138,7 @@ class Chooser {
     if (!cpu_) return fail(ErrorCode::kInvalidArgument, "schedules run on the CPU only");
     PARETO_ASSIGN(examples_, boundary_.example_values(options_.batch, kExampleSeed));
     PARETO_ASSIGN(reference_, run(shard_->engine()));
+    PARETO_ASSIGN(reference_alone_, run_alone());
     PARETO_ASSIGN(const Arguments arguments, boundary_.to_arguments(examples_));
     shard_->graph_->measure(arguments);
     PARETO_TRY(learn_batch(arguments));
@@ -168,6 +166,16 @@ class Chooser {
     PARETO_ASSIGN(Arguments arguments, boundary_.to_arguments(examples_));
     const PoolScope scope(options_.threads > 1 ? shard_->pool_.get() : nullptr);
     return boundary_.to_values(engine.run(std::move(arguments), nullptr));
+  }
+
+  /// Returns the chosen engine's results on one thread.
+  Expected<std::vector<Value>> run_alone() const {
+    if (options_.threads == 1) return reference_;
+    set_thread_count(1);
+    const auto restored = c10::make_scope_exit([this] { set_thread_count(options_.threads); });
+    PARETO_ASSIGN(Arguments arguments, boundary_.to_arguments(examples_));
+    const PoolScope scope(nullptr);
+    return boundary_.to_values(shard_->engine().run(std::move(arguments), nullptr));
   }
 
   Expected<Timetable> make(const ScheduleEntry& entry, bool may_split) const {
@@ -203,7 +211,8 @@ class Chooser {
       const bool cut = candidate.timetable.parts > 1;
       const auto outputs = guarded(entry.name, [&] { return run(*candidate.engine); });
       if (!outputs && !cut) return tl::unexpected(outputs.error());
-      const std::string wrong = outputs ? difference(*outputs) : outputs.error().message;
+      const std::string wrong =
+          outputs ? difference(candidate.timetable, *outputs) : outputs.error().message;
       if (wrong.empty()) {
         if (!split && entry.name == "microbatch") candidate.reason = reason;
         return candidate;
@@ -221,9 +230,14 @@ class Chooser {
     return candidate;
   }
 
-  /// Says what is wrong with results, or nothing.
-  std::string difference(const std::vector<Value>& outputs) const {
-    if (same_bits(reference_, outputs)) return "";
+  /// Says what is wrong with results, or nothing. The bits of an operator may depend on how many
+  /// threads it has: they are those of the engine with as many.
+  std::string difference(const Timetable& timetable, const std::vector<Value>& outputs) const {
+    const auto shares = [](const schedules::Phase& phase) { return phase.all_threads; };
+    const bool all = std::ranges::any_of(timetable.phases, shares);
+    const bool alone = !std::ranges::all_of(timetable.phases, shares);
+    if (all && bit_equal(Tuple{reference_}, Tuple{outputs})) return "";
+    if (alone && bit_equal(Tuple{reference_alone_}, Tuple{outputs})) return "";
     if (plain_) return "its results are not those of the plain engine bit for bit";
     const double error = relative_error(Tuple{reference_}, Tuple{outputs});
     if (error <= kMaxError) return "";
@@ -237,16 +251,21 @@ class Chooser {
                   options_.schedule, did_you_mean(options_.schedule, schedules::schedule_names()),
                   join(schedules::schedule_names()));
     }
-    PARETO_ASSIGN(Candidate candidate, prepare(*entry));
-    if (entry->name == kMixed) {
-      std::vector<Candidate> both;
-      PARETO_ASSIGN(Candidate sequential, build(*find_schedule(kSequential), false));
-      sequential.engine.reset();
-      both.push_back(std::move(sequential));
-      both.push_back(std::move(candidate));
-      return keep(fastest_of(both));
+    auto candidate = prepare(*entry);
+    if (entry->name != kMixed) {
+      PARETO_TRY(candidate);
+      return keep(*candidate);
     }
-    return keep(candidate);
+    PARETO_ASSIGN(Candidate sequential, build(*find_schedule(kSequential), false));
+    sequential.engine.reset();
+    if (!candidate) {
+      sequential.reason = candidate.error().message;
+      return keep(sequential);
+    }
+    std::vector<Candidate> both;
+    both.push_back(std::move(sequential));
+    both.push_back(*std::move(candidate));
+    return keep(fastest_of(both));
   }
 
   Expected<> keep_fastest() {
@@ -299,8 +318,9 @@ class Chooser {
   const bool plain_;
   std::unique_ptr<MeasuredShard> shard_;
   std::vector<Value> examples_;
-  std::vector<Value> reference_;  ///< the chosen engine's results
-  std::string whole_because_;     ///< why the batch is never cut; empty: it may be
+  std::vector<Value> reference_;        ///< the chosen engine's results, with all threads
+  std::vector<Value> reference_alone_;  ///< and on one
+  std::string whole_because_;           ///< why the batch is never cut; empty: it may be
 };
 
 }  // namespace

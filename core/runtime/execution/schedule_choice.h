@@ -34,8 +34,9 @@ class ScheduledShard {
 
 /// Measures each operator of the chosen engine's graph on example inputs, makes the timetable of
 /// `options.schedule` ("auto": of each schedule that needs no program) and keeps it if its results
-/// are the chosen engine's: the same bits if that is plain, else within the engine's error. "auto"
-/// keeps the fastest; "mixed" gives way to "sequential" if that is faster.
+/// are the chosen engine's with as many threads as operators have: the same bits if that is plain,
+/// else within the engine's error. "auto" keeps the fastest; "mixed" gives way to "sequential" if
+/// that is faster, or if the plain engine's bits change with the number of threads.
 ///
 /// `entry` is the chosen engine's; `pool` makes the threads that workers run on.
 /// Fails: kInvalidArgument (unknown name, a program that does not fit, a shard that does not run on
