@@ -23,6 +23,7 @@ constexpr std::string_view kPage = R"(<!doctype html>
 #gantt { overflow-x: auto; }
 #gantt svg { display: block; height: auto; width: 100%; }
 td { white-space: pre-line; }
+[aria-labelledby="units-title"] :is(td, th):nth-child(2) { text-align: left; }
 </style>
 </head>
 <body>
