@@ -1,7 +1,9 @@
 #include "core/base/thread_pool.h"
 
+#include <pthread.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <utility>
@@ -38,12 +40,12 @@ bool spin_until(const Ready& ready) {
   return ready();
 }
 
-/// Pins the calling thread to one of the cores. Nothing is lost if the system refuses.
-void pin_to(int core) {
+/// Pins a thread to one of the cores. Nothing is lost if the system refuses.
+void pin(std::jthread& thread, int core) {
   cpu_set_t set;
   CPU_ZERO(&set);
   CPU_SET(static_cast<std::size_t>(core), &set);
-  static_cast<void>(::sched_setaffinity(0, sizeof set, &set));
+  static_cast<void>(::pthread_setaffinity_np(thread.native_handle(), sizeof set, &set));
 }
 
 /// Returns the number of the core from which a new pool deals out cores, so that the threads of
@@ -58,12 +60,11 @@ std::uint64_t bit(int part) { return std::uint64_t{1} << part; }
 }  // namespace
 
 ThreadPool::ThreadPool(int threads, std::function<void()> prepare) {
-  const std::vector<int> cores = usable_cores();
-  const std::size_t first = next_first_core();
-  spins_ = static_cast<std::size_t>(threads) <= cores.size();
+  cores_ = usable_cores();
+  first_core_ = next_first_core();
+  spins_ = static_cast<std::size_t>(threads) <= cores_.size();
   for (int thread = 1; thread < threads; ++thread) {
-    workers_.emplace_back([this, thread, first, cores, prepare] {
-      if (spins_) pin_to(cores[(first + static_cast<std::size_t>(thread)) % cores.size()]);
+    workers_.emplace_back([this, thread, prepare] {
       if (prepare) prepare();
       work(thread);
     });
@@ -76,7 +77,21 @@ ThreadPool::~ThreadPool() {
   generation_.notify_all();
 }
 
+void ThreadPool::stand_aside() {
+  const int core = ::sched_getcpu();
+  if (core == callers_core_) return;
+  callers_core_ = core;
+  const auto found = std::find(cores_.begin(), cores_.end(), core);
+  std::size_t next = found != cores_.end() ? static_cast<std::size_t>(found - cores_.begin())
+                                           : first_core_ % cores_.size();
+  for (std::jthread& worker : workers_) {
+    next = (next + 1) % cores_.size();
+    pin(worker, cores_[next]);
+  }
+}
+
 void ThreadPool::run_parts(int parts, Function function, const void* context) {
+  if (spins_ && parts > 1 && !workers_.empty()) stand_aside();
   ThreadPool* const pool = std::exchange(pool_of_thread, nullptr);
   function_ = function;
   context_ = context;

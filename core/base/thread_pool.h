@@ -49,6 +49,9 @@ class ThreadPool {
   using Function = void (*)(const void* context, int part);
 
   void run_parts(int parts, Function function, const void* context);
+  /// Pins the started threads to other cores than the caller's, if that has changed: a thread that
+  /// shares its core with the caller computes nothing meanwhile.
+  void stand_aside();
   void work(int thread);
   /// Runs parts that nobody has begun, those of `thread` first; returns whether there was one.
   bool take_parts(int thread);
@@ -66,6 +69,9 @@ class ThreadPool {
   std::atomic<int> generation_{0};  ///< changes with each run, and at the end
   std::atomic<bool> ending_{false};
   bool spins_ = true;
+  std::vector<int> cores_;
+  std::size_t first_core_ = 0;  ///< index from which cores are dealt to a caller outside them
+  int callers_core_ = -1;
   std::vector<std::jthread> workers_;
 };
 
