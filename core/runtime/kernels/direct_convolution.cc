@@ -88,7 +88,7 @@ int fewer(int threads, std::int64_t things) {
 
 std::vector<Cut> promising_cuts(const ConvolutionProblem& problem, int threads) {
   // Below this, what the threads need to meet is a good part of the whole.
-  constexpr std::int64_t kFewProducts = 10'000'000;
+  constexpr std::int64_t kFewProducts = 1'000'000;
   constexpr std::int64_t kFewPixels = 256;
   constexpr std::int64_t kFewestChannels = 32;
   if (threads <= 1) return {Cut::kNone};
