@@ -66,8 +66,10 @@ LeaveSoon::~LeaveSoon() {
 }
 
 void ProbeInHand::show(const std::string& now, bool under_way) {
+  // From the second pass on, the profiles are complete: they are kept once the cut in hand is done.
+  const bool first_pass = now.starts_with("profiling ") && now.find(", pass ") == std::string::npos;
   const std::lock_guard lock(mutex_);
-  probe_ = under_way && now.starts_with("probing ") ? now : "";
+  probe_ = under_way && (first_pass || now.starts_with("probing ")) ? now : "";
 }
 
 std::optional<std::string> ProbeInHand::why_not() const {

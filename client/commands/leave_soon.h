@@ -58,22 +58,23 @@ Expected<T> as_stopped(Context& context, Expected<T> result) {
   return result;
 }
 
-/// The link that is being probed. A probe has no way to end early, and takes up to two minutes over
-/// a slow link: who wants to stop does not wait for it. Nothing of it is kept.
+/// The link that is being probed, or the first pass over the cuts of a profile. Neither has a way to
+/// end early, and over a slow link each takes minutes: who wants to stop does not wait for it.
+/// Nothing of it is kept.
 ///
 /// Threads: any.
 class ProbeInHand {
  public:
   /// `now`: what progress says is in hand; `under_way`: it has begun and not ended.
   void show(const std::string& now, bool under_way);
-  /// Returns the sentence for those who stop while a link is probed; no value if none is.
+  /// Returns the sentence for those who stop meanwhile; no value if nothing is in hand.
   std::optional<std::string> why_not() const;
   /// Returns what hung_device() says, or else why_not().
   std::optional<std::string> or_hung(const cluster::Cluster& cluster) const;
 
  private:
   mutable std::mutex mutex_;
-  std::string probe_;  ///< "probing pi-1 to pi-2, tcp"; empty: no link is probed
+  std::string probe_;  ///< "probing pi-1 to pi-2, tcp"; empty: nothing is in hand
 };
 
 /// Names a device that does not answer its control service within a second; no value if all answer.

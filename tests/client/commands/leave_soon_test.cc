@@ -18,8 +18,10 @@ using testing::Optional;
 TEST(ProbeInHand, SaysWhichLinkIsNotWaitedForWhileItIsProbed) {
   ProbeInHand probe;
   EXPECT_EQ(probe.why_not(), std::nullopt);
-  probe.show("profiling pi-1", true);
-  EXPECT_EQ(probe.why_not(), std::nullopt) << "that ends at the next shard";
+  probe.show("profiling pi-1, batch 1, fp32", true);
+  EXPECT_THAT(probe.why_not(), Optional(testing::HasSubstr("profiling pi-1, batch 1, fp32")));
+  probe.show("profiling pi-1, batch 1, fp32, pass 2", true);
+  EXPECT_EQ(probe.why_not(), std::nullopt) << "the profile is complete after the cut in hand";
   probe.show("probing pi-1 to pi-2, tcp", true);
   EXPECT_THAT(probe.why_not(),
               Optional(Eq("stopped while probing pi-1 to pi-2, tcp, which is not waited for: "
