@@ -58,8 +58,8 @@ Expected<T> as_stopped(Context& context, Expected<T> result) {
   return result;
 }
 
-/// The link that is being probed, or the first pass over the cuts of a profile. Neither has a way to
-/// end early, and over a slow link each takes minutes: who wants to stop does not wait for it.
+/// The link that is being probed, or the first pass over the cuts of a profile. Neither has a way
+/// to end early, and over a slow link each takes minutes: who wants to stop does not wait for it.
 /// Nothing of it is kept.
 ///
 /// Threads: any.
