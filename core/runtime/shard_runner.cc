@@ -57,12 +57,26 @@ Expected<c10::Device> parse_device(const std::string& name) {
 
 const std::string kSequential = "sequential";
 
-/// Returns the threads that work is shared with, of which the caller is one.
-Expected<std::shared_ptr<ThreadPool>> make_pool(int threads) {
-  return guarded("starting threads", [&]() -> Expected<std::shared_ptr<ThreadPool>> {
-    return std::make_shared<ThreadPool>(std::min(threads, ThreadPool::kMostParts),
-                                        [] { set_thread_count(1); });
+using Pool = std::shared_ptr<ThreadPool>;
+
+/// Returns threads that work is shared with, of which the caller is one.
+Expected<Pool> make_pool(int threads) {
+  return guarded("starting threads", [&]() -> Expected<Pool> {
+    return std::make_shared<ThreadPool>(threads, [] { set_thread_count(1); });
   });
+}
+
+/// Returns the calling thread's own pool; null: it needs none. Shards that are loaded and do not run
+/// have no threads: they are those of the stage or of the loading.
+Expected<Pool> pool_of_this_thread(int threads) {
+  threads = std::min(threads, ThreadPool::kMostParts);
+  if (threads == 1) return nullptr;
+  thread_local Pool pool;
+  if (!pool || pool->threads() != threads) {
+    pool.reset();
+    PARETO_ASSIGN(pool, make_pool(threads));
+  }
+  return pool;
 }
 
 /// Converts an engine's early results to values and passes them on.
@@ -83,12 +97,10 @@ struct EarlyValues final : EarlyResults {
 
 class TorchShardRunner final : public ShardRunner {
  public:
-  TorchShardRunner(plan::Shard shard, LoadedModule loaded, const RunnerOptions& options,
-                   std::shared_ptr<ThreadPool> pool)
+  TorchShardRunner(plan::Shard shard, LoadedModule loaded, const RunnerOptions& options)
       : shard_(std::move(shard)),
         loaded_(std::move(loaded)),
         options_(options),
-        pool_(std::move(pool)),
         boundary_(loaded_.module, shard_, loaded_.device) {
     shard_.archive.clear();
     report_.weight_bytes = shard_.weight_bytes();
@@ -131,7 +143,8 @@ class TorchShardRunner final : public ShardRunner {
       }
       last = cut;
     }
-    const CallScope scope(options_.threads, pool_.get(), options_.stop.get());
+    PARETO_ASSIGN(const Pool pool, pool_to_run_on());
+    const CallScope scope(options_.threads, pool.get(), options_.stop.get());
     PARETO_ASSIGN(const auto arguments, boundary_.to_arguments(inputs));
     return guarded("profiling", [&]() -> Expected<ShardProfile> {
       return profile_segments(loaded_.module, shard_, arguments, std::max(repeats, 0), cuts);
@@ -140,7 +153,8 @@ class TorchShardRunner final : public ShardRunner {
 
   Expected<schedules::ScheduleTrace> trace_schedule(std::vector<Value> inputs,
                                                     int repeats) override {
-    const CallScope scope(options_.threads, pool_.get(), options_.stop.get());
+    PARETO_ASSIGN(const Pool pool, pool_to_run_on());
+    const CallScope scope(options_.threads, pool.get(), options_.stop.get());
     if (!scheduled_) {
       PARETO_TRY(put_to_work({engine_, {}, report_.engine, report_.precision}));
     }
@@ -155,8 +169,14 @@ class TorchShardRunner final : public ShardRunner {
   const LoadReport& report() const override { return report_; }
 
  private:
+  Expected<Pool> pool_to_run_on() const {
+    if (pool_) return pool_;
+    return pool_of_this_thread(options_.threads);
+  }
+
   /// Measures the engine's graph and runs it by the schedule from now on.
   Expected<> put_to_work(const ChosenEngine& chosen) {
+    PARETO_ASSIGN(pool_, make_pool(std::min(options_.threads, ThreadPool::kMostParts)));
     PARETO_ASSIGN(scheduled_, choose_schedule(options_, loaded_, boundary_, chosen, pool_));
     report_.schedule = scheduled_->name();
     report_.schedule_reason = scheduled_->reason();
@@ -166,7 +186,8 @@ class TorchShardRunner final : public ShardRunner {
   Engine& engine() { return scheduled_ ? scheduled_->engine() : *engine_; }
 
   Expected<std::vector<Value>> run_engine(std::vector<Value> inputs, EarlyResults* early) {
-    const CallScope scope(options_.threads, pool_.get(), options_.stop.get());
+    PARETO_ASSIGN(const Pool pool, pool_to_run_on());
+    const CallScope scope(options_.threads, pool.get(), options_.stop.get());
     PARETO_ASSIGN(auto arguments, boundary_.to_arguments(inputs));
     return guarded("running the shard", [&]() -> Expected<std::vector<Value>> {
       return boundary_.to_values(engine().run(std::move(arguments), early));
@@ -176,7 +197,7 @@ class TorchShardRunner final : public ShardRunner {
   plan::Shard shard_;
   LoadedModule loaded_;
   RunnerOptions options_;
-  const std::shared_ptr<ThreadPool> pool_;
+  Pool pool_;  ///< threads of its schedule's workers; null if it has none
   const ShardBoundary boundary_;
   std::shared_ptr<Engine> engine_;
   std::unique_ptr<ScheduledShard> scheduled_;
@@ -210,12 +231,12 @@ Expected<std::unique_ptr<ShardRunner>> ShardRunner::load(const plan::Shard& shar
   // The profiling executor would record and re-optimise at the second run, and gains nothing here.
   torch::jit::getProfilingMode() = false;
   PARETO_ASSIGN(const c10::Device device, parse_device(options.device));
-  PARETO_ASSIGN(const std::shared_ptr<ThreadPool> pool, make_pool(options.threads));
+  PARETO_ASSIGN(const Pool pool, pool_of_this_thread(options.threads));
   const CallScope scope(options.threads, pool.get(), options.stop.get());
   PARETO_ASSIGN(torch::jit::Module module, load_module(shard, weights, device));
   return guarded("loading the shard", [&]() -> Expected<std::unique_ptr<ShardRunner>> {
     auto runner = std::make_unique<TorchShardRunner>(
-        shard, LoadedModule{std::move(module), device, options.precision}, options, pool);
+        shard, LoadedModule{std::move(module), device, options.precision}, options);
     PARETO_TRY(runner->choose());
     return runner;
   });
