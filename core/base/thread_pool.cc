@@ -4,41 +4,16 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <utility>
 
 #include "core/base/cores.h"
+#include "core/base/spin.h"
 
 namespace pareto {
 namespace {
 
-constexpr std::chrono::microseconds kSpin{30};
-
 thread_local ThreadPool* pool_of_thread = nullptr;
-
-void pause() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
-
-/// Waits until ready() is true, for at most kSpin; returns whether it is.
-template <typename Ready>
-bool spin_until(const Ready& ready) {
-  // The clock is looked at now and then: reading it takes as long as ten pauses.
-  constexpr int kPauses = 64;
-  const auto end = std::chrono::steady_clock::now() + kSpin;
-  do {
-    for (int i = 0; i < kPauses; ++i) {
-      if (ready()) return true;
-      pause();
-    }
-  } while (std::chrono::steady_clock::now() < end);
-  return ready();
-}
 
 /// Pins a thread to one of the cores. Nothing is lost if the system refuses.
 void pin(std::jthread& thread, int core) {

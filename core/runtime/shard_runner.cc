@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/thread_pool.h"
+#include "core/plan/stage_settings.h"
 #include "core/runtime/engines/engine_choice.h"
 #include "core/runtime/execution/schedule_choice.h"
 #include "core/runtime/segment_profiler.h"
@@ -55,8 +56,6 @@ Expected<c10::Device> parse_device(const std::string& name) {
   });
 }
 
-const std::string kSequential = "sequential";
-
 using Pool = std::shared_ptr<ThreadPool>;
 
 /// Returns threads that work is shared with, of which the caller is one.
@@ -66,8 +65,8 @@ Expected<Pool> make_pool(int threads) {
   });
 }
 
-/// Returns the calling thread's own pool; null: it needs none. Shards that are loaded and do not run
-/// have no threads: they are those of the stage or of the loading.
+/// Returns the calling thread's own pool; null: it needs none. The threads belong to the stage or
+/// the loading, so that shards that are loaded and do not run have none.
 Expected<Pool> pool_of_this_thread(int threads) {
   threads = std::min(threads, ThreadPool::kMostParts);
   if (threads == 1) return nullptr;
@@ -115,7 +114,7 @@ class TorchShardRunner final : public ShardRunner {
     report_.precision_reason = chosen.precision_reason;
     if (report_.precision_reason.empty()) report_.precision_reason = options_.precision_reason;
     engine_ = chosen.engine;
-    if (options_.schedule != kSequential) PARETO_TRY(put_to_work(chosen));
+    if (options_.schedule != plan::kSequential) PARETO_TRY(put_to_work(chosen));
     if (report_.schedule_reason.empty()) report_.schedule_reason = options_.schedule_reason;
     report_.packed_bytes = engine().packed_bytes();
     return {};

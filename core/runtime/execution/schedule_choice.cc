@@ -23,15 +23,17 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t kExampleSeed = 1;
 constexpr int kRounds = 5;
-// As engines have it: fusing differently reorders sums. Units of a fused graph keep its operators,
-// so that only a batch that is cut may differ at all.
+// The bound is that of engines, of which fusing reorders sums. Units of a fused graph keep its
+// operators, so that only a batch that is cut may differ at all.
 constexpr double kMaxError = 1e-3;
 // Nanoseconds that a value takes from one worker to another that looks for it.
 constexpr double kHandOff = 3000;
 
-const std::string kSequential = "sequential";
 const std::string kProgram = "program";
 const std::string kMixed = "mixed";
+
+/// Returns the schedule that all others are compared with.
+const ScheduleEntry& sequential_entry() { return schedules::builtin_schedules().front(); }
 
 /// Returns the entry of a schedule, "program" for a program's JSON text; null if there is none.
 const ScheduleEntry* find_schedule(const std::string& name) {
@@ -112,7 +114,7 @@ class MeasuredShard final : public ScheduledShard {
   std::unique_ptr<MeasuredGraph> graph_;
   Timetable timetable_;
   std::unique_ptr<ScheduledEngine> scheduled_;  ///< null: sequential
-  std::string name_ = kSequential;
+  std::string name_ = sequential_entry().name;
   std::string reason_;
 };
 
@@ -256,7 +258,7 @@ class Chooser {
       PARETO_TRY(candidate);
       return keep(*candidate);
     }
-    PARETO_ASSIGN(Candidate sequential, build(*find_schedule(kSequential), false));
+    PARETO_ASSIGN(Candidate sequential, build(sequential_entry(), false));
     sequential.engine.reset();
     if (!candidate) {
       sequential.reason = candidate.error().message;
@@ -270,11 +272,11 @@ class Chooser {
 
   Expected<> keep_fastest() {
     std::vector<Candidate> candidates;
-    PARETO_ASSIGN(Candidate sequential, build(*find_schedule(kSequential), false));
+    PARETO_ASSIGN(Candidate sequential, build(sequential_entry(), false));
     sequential.engine.reset();
     candidates.push_back(std::move(sequential));
     for (const ScheduleEntry& entry : schedules::builtin_schedules()) {
-      if (entry.name == kSequential || entry.name == kProgram) continue;
+      if (entry.name == sequential_entry().name || entry.name == kProgram) continue;
       auto candidate = prepare(entry);
       // One that does not fit takes no part.
       if (candidate) candidates.push_back(*std::move(candidate));

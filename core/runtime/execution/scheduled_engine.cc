@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core/base/spin.h"
 #include "core/runtime/torch/compat.h"
 #include "core/runtime/torch/interruption.h"
 #include "core/runtime/torch/threads.h"
@@ -22,8 +23,6 @@ namespace jit = torch::jit;
 using schedules::Timetable;
 using schedules::Turn;
 using Clock = std::chrono::steady_clock;
-
-constexpr std::chrono::microseconds kSpin{30};
 
 /// A unit, compiled.
 struct CompiledUnit {
@@ -42,7 +41,7 @@ struct PlannedTurn {
 
 using PlannedPhase = std::vector<std::vector<PlannedTurn>>;
 
-/// Returns which values each unit takes from outside and gives.
+/// Returns the values that each unit gives to others or to the result.
 std::vector<std::vector<std::size_t>> outputs_of(const Timetable& timetable,
                                                  const OperatorGraph& operators,
                                                  const std::vector<std::size_t>& results) {
@@ -57,7 +56,7 @@ std::vector<std::vector<std::size_t>> outputs_of(const Timetable& timetable,
     if (std::ranges::find(given, value) == given.end()) given.push_back(value);
   };
   for (std::size_t unit = 0; unit < timetable.units.size(); ++unit) {
-    // What it reads of itself is no input of its graph.
+    // Its graph's inputs are all made outside it.
     for (const std::size_t value : operators.cut(timetable.units[unit].operators, {}).inputs) {
       give(value);
     }
@@ -66,17 +65,9 @@ std::vector<std::vector<std::size_t>> outputs_of(const Timetable& timetable,
   return outputs;
 }
 
-/// Waits until done() is true: for kSpin at once, then asleep on `flag`.
+/// Waits until the flag holds the run's number: awake at first, then asleep.
 void await(const std::atomic<std::uint32_t>& flag, std::uint32_t run) {
-  const auto end = Clock::now() + kSpin;
-  do {
-    for (int i = 0; i < 64; ++i) {
-      if (flag.load(std::memory_order_acquire) == run) return;
-#if defined(__x86_64__)
-      __builtin_ia32_pause();
-#endif
-    }
-  } while (Clock::now() < end);
+  if (spin_until([&] { return flag.load(std::memory_order_acquire) == run; })) return;
   for (std::uint32_t seen = flag.load(std::memory_order_acquire); seen != run;
        seen = flag.load(std::memory_order_acquire)) {
     flag.wait(seen, std::memory_order_acquire);
@@ -351,7 +342,7 @@ struct ScheduledEngine::Impl {
   std::vector<bool> whole_value;  ///< tells by a value's number whether all parts share it
   std::vector<int> use_counts;
 
-  // Of the run that goes on:
+  // The state of the run that goes on:
   std::size_t parts = 1;
   std::uint32_t generation = 0;
   Clock::time_point started{};

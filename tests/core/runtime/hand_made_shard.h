@@ -6,6 +6,7 @@
 #include <map>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "core/runtime/shard_runner.h"
 #include "core/runtime/torch/convert.h"
@@ -61,6 +62,20 @@ class HandMadeShard {
   plan::Shard shard_;
   std::map<Digest, Tensor> store_;
 };
+
+/// Returns rows of pictures, one a sample.
+inline std::vector<Value> pictures(std::int64_t batch) {
+  torch::manual_seed(batch);
+  return {runtime::from_torch(torch::randn({batch, 3, 8, 8})).value()};
+}
+
+/// Makes `x` an input of any number of such pictures.
+inline void take_pictures(HandMadeShard& shard) {
+  const auto example = [](std::int64_t batch) {
+    return runtime::from_torch(torch::randn({batch, 3, 8, 8})).value();
+  };
+  shard.shard().inputs.push_back({"x", join_specs(example(1), 1, example(2), 2).value()});
+}
 
 inline Value picture() { return runtime::from_torch(torch::randn({1, 3, 16, 16})).value(); }
 

@@ -27,10 +27,7 @@ HandMadeShard three_branches() {
   shard.weight("a", torch::randn({6, 3, 3, 3}) * 0.2)
       .weight("b", torch::randn({5, 3, 1, 1}) * 0.2)
       .weight("w", torch::randn({4, 14}));
-  shard.shard().inputs.push_back(
-      {"x", join_specs(runtime::from_torch(torch::randn({1, 3, 8, 8})).value(), 1,
-                       runtime::from_torch(torch::randn({2, 3, 8, 8})).value(), 2)
-                .value()});
+  test::take_pictures(shard);
   shard.code(R"(
 def run(self, x):
     a = torch.relu(torch.conv2d(x, self.a, None, [1, 1], [1, 1]))
@@ -41,11 +38,6 @@ def run(self, x):
     return (torch.linear(z, self.w), c)
 )");
   return shard;
-}
-
-std::vector<Value> rows(std::int64_t batch) {
-  torch::manual_seed(batch);
-  return {runtime::from_torch(torch::randn({batch, 3, 8, 8})).value()};
 }
 
 const std::vector<std::string>& programs() {
@@ -65,14 +57,14 @@ TEST(ShardPrograms, GiveThePlainEnginesBits) {
   HandMadeShard shard = three_branches();
   for (const std::int64_t batch : {1, 3, 8}) {
     const auto plain = shard.load("plain").value();
-    const auto expected = plain->run(rows(batch)).value();
+    const auto expected = plain->run(test::pictures(batch)).value();
     for (const std::string& program : programs()) {
       SCOPED_TRACE(program + ", batch " + std::to_string(batch));
       const auto runner = shard.load(by_program(program, batch));
       ASSERT_TRUE(runner) << runner.error().message;
       EXPECT_EQ((*runner)->report().schedule, "program");
       for (int run = 0; run < 3; ++run) {
-        const auto outputs = (*runner)->run(rows(batch));
+        const auto outputs = (*runner)->run(test::pictures(batch));
         ASSERT_TRUE(outputs) << outputs.error().message;
         EXPECT_TRUE(bit_equal(Tuple{expected}, Tuple{*outputs}));
       }
@@ -84,7 +76,7 @@ TEST(ShardPrograms, SplitABatchThatIsLargeEnough) {
   HandMadeShard shard = three_branches();
   for (const auto& [batch, parts] : {std::pair(1, 1U), {3, 1U}, {8, 3U}}) {
     const auto runner = shard.load(by_program(programs()[2], batch)).value();
-    const auto trace = runner->trace_schedule(rows(batch), 1);
+    const auto trace = runner->trace_schedule(test::pictures(batch), 1);
     ASSERT_TRUE(trace) << trace.error().message;
     EXPECT_EQ(trace->timetable.parts, parts) << batch;
   }

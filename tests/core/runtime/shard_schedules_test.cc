@@ -31,10 +31,7 @@ HandMadeShard two_branches() {
   shard.weight("a", torch::randn({6, 3, 3, 3}) * 0.2)
       .weight("b", torch::randn({5, 3, 1, 1}) * 0.2)
       .weight("w", torch::randn({4, 11}));
-  shard.shard().inputs.push_back(
-      {"x", join_specs(runtime::from_torch(torch::randn({1, 3, 8, 8})).value(), 1,
-                       runtime::from_torch(torch::randn({2, 3, 8, 8})).value(), 2)
-                .value()});
+  test::take_pictures(shard);
   shard.code(R"(
 def run(self, x):
     a = torch.relu(torch.conv2d(x, self.a, None, [1, 1], [1, 1]))
@@ -46,23 +43,18 @@ def run(self, x):
   return shard;
 }
 
-std::vector<Value> pictures(std::int64_t batch) {
-  torch::manual_seed(batch);
-  return {runtime::from_torch(torch::randn({batch, 3, 8, 8})).value()};
-}
-
 TEST(ShardSchedules, GiveThePlainEnginesBits) {
   HandMadeShard shard = two_branches();
   for (const std::int64_t batch : {1, 2, 5}) {
     const auto plain = shard.load(by_schedule("sequential", "plain", 1)).value();
-    const auto expected = plain->run(pictures(batch)).value();
+    const auto expected = plain->run(test::pictures(batch)).value();
     for (const std::string& name : schedules::schedule_names()) {
       if (name == "program") continue;
       for (const int threads : {1, 2, 3}) {
         const auto runner = shard.load(by_schedule(name, "plain", threads, batch));
         ASSERT_TRUE(runner) << name << ": " << runner.error().message;
         for (int run = 0; run < 3; ++run) {
-          const auto outputs = (*runner)->run(pictures(batch));
+          const auto outputs = (*runner)->run(test::pictures(batch));
           ASSERT_TRUE(outputs) << name << ": " << outputs.error().message;
           EXPECT_TRUE(bit_equal(Tuple{expected}, Tuple{*outputs}))
               << name << ", " << threads << " threads, batch " << batch;
@@ -75,13 +67,13 @@ TEST(ShardSchedules, GiveThePlainEnginesBits) {
 TEST(ShardSchedules, KeepTheErrorOfEachEngine) {
   HandMadeShard shard = two_branches();
   const auto expected =
-      shard.load(by_schedule("sequential", "plain", 1)).value()->run(pictures(4)).value();
+      shard.load(by_schedule("sequential", "plain", 1)).value()->run(test::pictures(4)).value();
   for (const std::string& engine : engine_names()) {
     for (const std::string& name : schedules::schedule_names()) {
       if (name == "program") continue;
       const auto runner = shard.load(by_schedule(name, engine, 2, 4));
       ASSERT_TRUE(runner) << engine << ", " << name << ": " << runner.error().message;
-      const auto outputs = (*runner)->run(pictures(4)).value();
+      const auto outputs = (*runner)->run(test::pictures(4)).value();
       EXPECT_LT(relative_error(Tuple{expected}, Tuple{outputs}), 1e-5) << engine << ", " << name;
       EXPECT_EQ((*runner)->report().engine, engine);
     }
@@ -117,7 +109,7 @@ TEST(ShardSchedules, AreTraced) {
   HandMadeShard shard = two_branches();
   for (const char* name : {"sequential", "clusters"}) {
     const auto runner = shard.load(by_schedule(name)).value();
-    const auto trace = runner->trace_schedule(pictures(1), 3);
+    const auto trace = runner->trace_schedule(test::pictures(1), 3);
     ASSERT_TRUE(trace) << trace.error().message;
     EXPECT_TRUE(schedules::check(trace->timetable, trace->graph));
     EXPECT_EQ(trace->turns.size(), trace->timetable.units.size());
@@ -134,17 +126,17 @@ TEST(ShardSchedules, AreTraced) {
     const auto times = runner->worker_times();
     EXPECT_EQ(times.size(), std::max<std::size_t>(trace->timetable.workers(), 1));
     // It still runs, and gives what it gave.
-    EXPECT_TRUE(runner->run(pictures(1)));
+    EXPECT_TRUE(runner->run(test::pictures(1)));
   }
 }
 
 TEST(ShardSchedules, BadInputFailsItsRequestAlone) {
   HandMadeShard shard = two_branches();
   const auto runner = shard.load(by_schedule("clusters")).value();
-  const auto expected = runner->run(pictures(1)).value();
+  const auto expected = runner->run(test::pictures(1)).value();
   EXPECT_FALSE(runner->run({runtime::from_torch(torch::randn({1, 7, 8, 8})).value()}));
   EXPECT_FALSE(runner->run({std::int64_t{1}}));
-  EXPECT_TRUE(bit_equal(Tuple{expected}, Tuple{runner->run(pictures(1)).value()}));
+  EXPECT_TRUE(bit_equal(Tuple{expected}, Tuple{runner->run(test::pictures(1)).value()}));
 }
 
 TEST(ShardSchedules, AnEndlessWorkerCanBeStopped) {
