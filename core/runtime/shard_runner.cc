@@ -11,6 +11,7 @@
 #include "core/plan/stage_settings.h"
 #include "core/runtime/engines/engine_choice.h"
 #include "core/runtime/execution/schedule_choice.h"
+#include "core/runtime/schedules/check_schedule.h"
 #include "core/runtime/segment_profiler.h"
 #include "core/runtime/shard_module.h"
 #include "core/runtime/torch/compat.h"
@@ -227,6 +228,7 @@ Expected<std::unique_ptr<ShardRunner>> ShardRunner::load(const plan::Shard& shar
     return fail(ErrorCode::kInvalidArgument, "max_error {}: above 0 and at most 1 (100 %)",
                 options.max_error);
   }
+  PARETO_TRY(schedules::check_schedule(options.schedule));
   // The profiling executor would record and re-optimise at the second run, and gains nothing here.
   torch::jit::getProfilingMode() = false;
   PARETO_ASSIGN(const c10::Device device, parse_device(options.device));

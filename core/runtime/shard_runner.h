@@ -32,8 +32,8 @@ struct LoadReport {
   Precision precision = Precision::kFloat32;  ///< precision that it computes in
   std::string precision_reason{};             ///< why it is not the requested one; else empty
   std::vector<EngineTiming> timings;          ///< timings of every engine tried
-  std::string schedule = "sequential";        ///< the schedule that was kept, by its name
-  std::string schedule_reason{};  ///< why it is not the one asked for, or why "auto" chose it
+  std::string schedule = "sequential";  ///< the schedule that was kept, as RunnerOptions has it
+  std::string schedule_reason{};        ///< why it is not the one asked for, or why "auto" chose it
   std::uint64_t weight_bytes = 0;
   /// Bytes of packed weights. Other shards of this process that have the same layers share them.
   std::uint64_t packed_bytes = 0;
@@ -83,7 +83,7 @@ class ShardRunner {
  public:
   /// Builds and times engines on example inputs, and returns a runner that is warm.
   /// Fails: kCorrupt (archive, weights that do not fit), kNotFound (a weight), kInvalidArgument
-  /// (unknown engine, cuda without CUDA), kExhausted (no memory).
+  /// (unknown engine or schedule, cuda without CUDA), kExhausted (no memory).
   static Expected<std::unique_ptr<ShardRunner>> load(const plan::Shard& shard,
                                                      const WeightSource& weights,
                                                      const RunnerOptions& options);

@@ -7,7 +7,8 @@
 #include <optional>
 #include <utility>
 
-#include "core/base/text.h"
+#include "core/plan/plan.h"
+#include "core/plan/stage_settings.h"
 #include "core/runtime/execution/measured_graph.h"
 #include "core/runtime/schedules/schedule.h"
 #include "core/runtime/torch/guarded.h"
@@ -35,13 +36,15 @@ const std::string kMixed = "mixed";
 /// Returns the schedule that all others are compared with.
 const ScheduleEntry& sequential_entry() { return schedules::builtin_schedules().front(); }
 
-/// Returns the entry of a schedule, "program" for a program's JSON text; null if there is none.
-const ScheduleEntry* find_schedule(const std::string& name) {
-  const std::string& wanted = name.starts_with('{') ? kProgram : name;
-  for (const ScheduleEntry& entry : schedules::builtin_schedules()) {
-    if (entry.name == wanted) return &entry;
-  }
-  return nullptr;
+/// Returns whether one unit has all operators, and runs on the whole batch.
+bool is_sequential(const Timetable& timetable) {
+  return timetable.units.size() <= 1 && timetable.parts == 1;
+}
+
+/// Returns the entry of a schedule that has been checked, "program" for a program's JSON text.
+const ScheduleEntry& entry_of(const std::string& schedule) {
+  const std::string& name = plan::is_program(schedule) ? kProgram : schedule;
+  return *std::ranges::find(schedules::builtin_schedules(), name, &ScheduleEntry::name);
 }
 
 class Chooser;
@@ -140,11 +143,10 @@ class Chooser {
     if (!cpu_) return fail(ErrorCode::kInvalidArgument, "schedules run on the CPU only");
     PARETO_ASSIGN(examples_, boundary_.example_values(options_.batch, kExampleSeed));
     PARETO_ASSIGN(reference_, run(shard_->engine()));
-    PARETO_ASSIGN(reference_alone_, run_alone());
     PARETO_ASSIGN(const Arguments arguments, boundary_.to_arguments(examples_));
     shard_->graph_->measure(arguments);
     PARETO_TRY(learn_batch(arguments));
-    if (options_.schedule == "auto") {
+    if (options_.schedule == plan::kAutoSchedule) {
       PARETO_TRY(keep_fastest());
     } else {
       PARETO_TRY(keep_named());
@@ -170,21 +172,27 @@ class Chooser {
     return boundary_.to_values(engine.run(std::move(arguments), nullptr));
   }
 
-  /// Returns the chosen engine's results on one thread.
-  Expected<std::vector<Value>> run_alone() const {
-    if (options_.threads == 1) return reference_;
+  /// Computes the chosen engine's results on one thread, once.
+  Expected<> learn_alone() {
+    if (reference_alone_) return {};
+    if (options_.threads == 1) {
+      reference_alone_ = reference_;
+      return {};
+    }
     set_thread_count(1);
     const auto restored = c10::make_scope_exit([this] { set_thread_count(options_.threads); });
     PARETO_ASSIGN(Arguments arguments, boundary_.to_arguments(examples_));
     const PoolScope scope(nullptr);
-    return boundary_.to_values(shard_->engine().run(std::move(arguments), nullptr));
+    PARETO_ASSIGN(reference_alone_,
+                  boundary_.to_values(shard_->sequential_->run(std::move(arguments), nullptr)));
+    return {};
   }
 
-  Expected<Timetable> make(const ScheduleEntry& entry, bool may_split) const {
+  Expected<Timetable> make(const ScheduleEntry& entry, bool may_split, std::int64_t batch) const {
     schedules::ScheduleRequest request;
     request.graph = shard_->graph_->graph();
-    request.workers = static_cast<std::size_t>(options_.threads);
-    request.batch = options_.batch;
+    request.workers = static_cast<std::size_t>(std::min(options_.threads, ThreadPool::kMostParts));
+    request.batch = batch;
     request.may_split = may_split;
     request.hand_off = kHandOff;
     if (entry.name == kProgram) request.program = options_.schedule;
@@ -203,82 +211,93 @@ class Chooser {
     Nanoseconds best = Nanoseconds::max();
   };
 
-  /// Makes a schedule and compares its results with the reference. If a cut batch gives others, it
-  /// is made without cutting.
-  Expected<Candidate> prepare(const ScheduleEntry& entry) const {
-    std::string reason = whole_because_;
-    for (const bool split : {true, false}) {
-      if (split && !whole_because_.empty()) continue;
-      PARETO_ASSIGN(Candidate candidate, build(entry, split));
-      const bool cut = candidate.timetable.parts > 1;
-      const auto outputs = guarded(entry.name, [&] { return run(*candidate.engine); });
-      if (!outputs && !cut) return tl::unexpected(outputs.error());
-      const std::string wrong =
-          outputs ? difference(candidate.timetable, *outputs) : outputs.error().message;
-      if (wrong.empty()) {
-        if (!split && entry.name == "microbatch") candidate.reason = reason;
-        return candidate;
-      }
-      if (!cut) return fail(ErrorCode::kInternal, "schedule {}: {}", entry.name, wrong);
-      reason = "the batch is not cut: " + wrong;
-    }
-    return fail(ErrorCode::kInternal, "schedule {}: {}", entry.name, reason);
+  Expected<Timetable> make(const ScheduleEntry& entry) const {
+    return make(entry, whole_because_.empty(), options_.batch);
   }
 
-  Expected<Candidate> build(const ScheduleEntry& entry, bool split) const {
-    Candidate candidate{entry.name, {}, nullptr};
-    PARETO_ASSIGN(candidate.timetable, make(entry, split));
-    candidate.engine = shard_->graph_->build(candidate.timetable);
-    return candidate;
+  /// Returns whether a schedule cuts batches like this one that can be cut; for one sample: any.
+  bool cuts(const ScheduleEntry& entry) const {
+    const auto timetable = make(entry, true, options_.batch > 1 ? options_.batch : plan::kMaxBatch);
+    return timetable && timetable->parts > 1;
+  }
+
+  /// Returns the candidate that runs the whole graph at once.
+  Expected<Candidate> sequential() const {
+    PARETO_ASSIGN(Timetable timetable, make(sequential_entry()));
+    return Candidate{sequential_entry().name, std::move(timetable), nullptr};
+  }
+
+  /// Builds a schedule and compares its results with the reference. If a cut batch gives others, it
+  /// is built without cutting.
+  Expected<Candidate> prepare(const ScheduleEntry& entry, Timetable timetable) {
+    const bool cut = timetable.parts > 1;
+    auto engine = shard_->graph_->build(timetable);
+    const auto outputs = guarded(entry.name, [&] { return run(*engine); });
+    if (!outputs && !cut) return tl::unexpected(outputs.error());
+    std::string wrong;
+    if (outputs) {
+      PARETO_ASSIGN(wrong, difference(timetable, *outputs));
+    } else {
+      wrong = outputs.error().message;
+    }
+    if (wrong.empty()) return Candidate{entry.name, std::move(timetable), std::move(engine)};
+    if (!cut) return fail(ErrorCode::kInternal, "schedule {}: {}", entry.name, wrong);
+    PARETO_ASSIGN(Timetable whole, make(entry, false, options_.batch));
+    PARETO_ASSIGN(Candidate uncut, prepare(entry, std::move(whole)));
+    uncut.reason = "the batch is not cut: " + wrong;
+    return uncut;
   }
 
   /// Says what is wrong with results, or nothing. The bits of an operator may depend on how many
-  /// threads it has: they are those of the engine with as many.
-  std::string difference(const Timetable& timetable, const std::vector<Value>& outputs) const {
+  /// threads it has: they are those of the plain engine with as many.
+  Expected<std::string> difference(const Timetable& timetable, const std::vector<Value>& outputs) {
+    const auto error = [&](const std::vector<Value>& reference) {
+      return relative_error(Tuple{reference}, Tuple{outputs});
+    };
+    const auto fits = [&](const std::vector<Value>& reference) {
+      return plain_ ? bit_equal(Tuple{reference}, Tuple{outputs}) : error(reference) <= kMaxError;
+    };
     const auto shares = [](const schedules::Phase& phase) { return phase.all_threads; };
-    const bool all = std::ranges::any_of(timetable.phases, shares);
-    const bool alone = !std::ranges::all_of(timetable.phases, shares);
-    if (all && bit_equal(Tuple{reference_}, Tuple{outputs})) return "";
-    if (alone && bit_equal(Tuple{reference_alone_}, Tuple{outputs})) return "";
+    const bool all = !plain_ || std::ranges::any_of(timetable.phases, shares);
+    if (all && fits(reference_)) return "";
+    if (!std::ranges::all_of(timetable.phases, shares)) {
+      PARETO_TRY(learn_alone());
+      if (fits(*reference_alone_)) return "";
+    }
     if (plain_) return "its results are not those of the plain engine bit for bit";
-    const double error = relative_error(Tuple{reference_}, Tuple{outputs});
-    if (error <= kMaxError) return "";
-    return fmt::format("its results are off by {:.2g} of the largest", error);
+    return fmt::format("its results are off by {:.2g} of the largest", error(reference_));
   }
 
   Expected<> keep_named() {
-    const ScheduleEntry* const entry = find_schedule(options_.schedule);
-    if (entry == nullptr) {
-      return fail(ErrorCode::kInvalidArgument, "unknown schedule \"{}\"{}; schedules are auto, {}",
-                  options_.schedule, did_you_mean(options_.schedule, schedules::schedule_names()),
-                  join(schedules::schedule_names()));
-    }
-    auto candidate = prepare(*entry);
-    if (entry->name != kMixed) {
+    const ScheduleEntry& entry = entry_of(options_.schedule);
+    PARETO_ASSIGN(Timetable timetable, make(entry));
+    auto candidate = prepare(entry, std::move(timetable));
+    if (entry.name != kMixed) {
       PARETO_TRY(candidate);
+      if (!whole_because_.empty() && cuts(entry)) candidate->reason = whole_because_;
       return keep(*candidate);
     }
-    PARETO_ASSIGN(Candidate sequential, build(sequential_entry(), false));
-    sequential.engine.reset();
+    PARETO_ASSIGN(Candidate whole, sequential());
     if (!candidate) {
-      sequential.reason = candidate.error().message;
-      return keep(sequential);
+      whole.reason = candidate.error().message;
+      return keep(whole);
     }
     std::vector<Candidate> both;
-    both.push_back(std::move(sequential));
+    both.push_back(std::move(whole));
     both.push_back(*std::move(candidate));
     return keep(fastest_of(both));
   }
 
   Expected<> keep_fastest() {
     std::vector<Candidate> candidates;
-    PARETO_ASSIGN(Candidate sequential, build(sequential_entry(), false));
-    sequential.engine.reset();
-    candidates.push_back(std::move(sequential));
+    PARETO_ASSIGN(Candidate whole, sequential());
+    candidates.push_back(std::move(whole));
     for (const ScheduleEntry& entry : schedules::builtin_schedules()) {
-      if (entry.name == sequential_entry().name || entry.name == kProgram) continue;
-      auto candidate = prepare(entry);
-      // One that does not fit takes no part.
+      if (entry.name == kProgram) continue;
+      auto timetable = make(entry);
+      // One that does not fit takes no part, nor one that is "sequential" here by another name.
+      if (!timetable || is_sequential(*timetable)) continue;
+      auto candidate = prepare(entry, *std::move(timetable));
       if (candidate) candidates.push_back(*std::move(candidate));
     }
     return keep(fastest_of(candidates));
@@ -307,7 +326,7 @@ class Chooser {
   }
 
   Expected<> keep(Candidate& candidate) {
-    shard_->name_ = candidate.name;
+    shard_->name_ = candidate.name == kProgram ? options_.schedule : candidate.name;
     shard_->reason_ = std::move(candidate.reason);
     shard_->timetable_ = std::move(candidate.timetable);
     shard_->scheduled_ = std::move(candidate.engine);
@@ -320,9 +339,9 @@ class Chooser {
   const bool plain_;
   std::unique_ptr<MeasuredShard> shard_;
   std::vector<Value> examples_;
-  std::vector<Value> reference_;        ///< the chosen engine's results, with all threads
-  std::vector<Value> reference_alone_;  ///< and on one
-  std::string whole_because_;           ///< why the batch is never cut; empty: it may be
+  std::vector<Value> reference_;  ///< the chosen engine's results, with all threads
+  std::optional<std::vector<Value>> reference_alone_;  ///< and on one, if learn_alone() was called
+  std::string whole_because_;  ///< why the batch is never cut; empty: it may be
 };
 
 }  // namespace

@@ -23,7 +23,8 @@ class ScheduledShard {
   virtual ~ScheduledShard() = default;
   /// Returns the engine that runs by the schedule.
   virtual Engine& engine() = 0;
-  /// Returns the schedule's name, and why it is not the one asked for; empty: it is.
+  /// Returns the schedule, as RunnerOptions has it, and why it is not the one asked for; empty: it
+  /// is.
   virtual const std::string& name() const = 0;
   virtual const std::string& reason() const = 0;
   /// Runs the arguments `repeats` times by the schedule, on one thread and with all.
@@ -38,9 +39,10 @@ class ScheduledShard {
 /// else within the engine's error. "auto" keeps the fastest; "mixed" gives way to "sequential" if
 /// that is faster, or if the plain engine's bits change with the number of threads.
 ///
-/// `entry` is the chosen engine's; `pool` makes the threads that workers run on.
-/// Fails: kInvalidArgument (unknown name, a program that does not fit, a shard that does not run on
-/// its example inputs), kExhausted.
+/// `options.schedule` has been checked (schedules::check_schedule); `pool` makes the threads that
+/// workers run on.
+/// Fails: kInvalidArgument (a program that does not fit, a shard that does not run on its example
+/// inputs), kExhausted.
 Expected<std::unique_ptr<ScheduledShard>> choose_schedule(const RunnerOptions& options,
                                                           const LoadedModule& loaded,
                                                           const ShardBoundary& boundary,

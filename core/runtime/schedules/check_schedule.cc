@@ -34,7 +34,7 @@ Expected<> check_schedule(const std::string& schedule) {
   }
   const std::vector<std::string>& names = schedule_choices();
   if (std::ranges::find(names, schedule) != names.end()) return {};
-  return fail(ErrorCode::kNotFound,
+  return fail(ErrorCode::kInvalidArgument,
               "no schedule \"{}\"{}; there are {}, and files of programs (.yaml, .json)", schedule,
               did_you_mean(schedule, names), join(names));
 }

@@ -13,7 +13,7 @@ namespace pareto::schedules {
 const std::vector<std::string>& schedule_choices();
 
 /// Checks that a schedule is one of those names, or the text of a program that can be read.
-/// Fails: kNotFound (with the nearest names), kInvalidArgument (a program).
+/// Fails: kInvalidArgument (an unknown name, with the nearest; a program that cannot be read).
 Expected<> check_schedule(const std::string& schedule);
 
 }  // namespace pareto::schedules

@@ -78,7 +78,7 @@ TEST(Flags, SettingsAreAllCombinationsOfTheListsOnce) {
 TEST(Flags, AScheduleIsANameOrAFile) {
   EXPECT_EQ(read_schedule("sequential").value(), "sequential");
   EXPECT_EQ(read_schedule("auto").value(), "auto");
-  EXPECT_EQ(read_schedule("clustres").error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(read_schedule("clustres").error().code, ErrorCode::kInvalidArgument);
   EXPECT_THAT(read_schedule("program").error().message, HasSubstr("files of programs"));
   const auto folder = TemporaryFolder::create("pareto-flags");
   ASSERT_TRUE(folder);

@@ -60,9 +60,10 @@ TEST(ShardPrograms, GiveThePlainEnginesBits) {
     const auto expected = plain->run(test::pictures(batch)).value();
     for (const std::string& program : programs()) {
       SCOPED_TRACE(program + ", batch " + std::to_string(batch));
-      const auto runner = shard.load(by_program(program, batch));
+      const RunnerOptions options = by_program(program, batch);
+      const auto runner = shard.load(options);
       ASSERT_TRUE(runner) << runner.error().message;
-      EXPECT_EQ((*runner)->report().schedule, "program");
+      EXPECT_EQ((*runner)->report().schedule, options.schedule);
       for (int run = 0; run < 3; ++run) {
         const auto outputs = (*runner)->run(test::pictures(batch));
         ASSERT_TRUE(outputs) << outputs.error().message;
@@ -80,6 +81,17 @@ TEST(ShardPrograms, SplitABatchThatIsLargeEnough) {
     ASSERT_TRUE(trace) << trace.error().message;
     EXPECT_EQ(trace->timetable.parts, parts) << batch;
   }
+}
+
+TEST(ShardPrograms, SayWhyABatchIsNotSplit) {
+  HandMadeShard shard = three_branches();
+  const auto reason = [&](const std::string& program, std::int64_t batch) {
+    return shard.load(by_program(program, batch)).value()->report().schedule_reason;
+  };
+  EXPECT_EQ(reason(programs()[2], 1), "a batch of one sample cannot be cut");
+  EXPECT_EQ(reason(programs()[0], 1), "") << "it has no split";
+  EXPECT_EQ(reason(programs()[2], 8), "");
+  EXPECT_EQ(reason(programs()[2], 3), "") << "its own rule keeps so small a batch whole";
 }
 
 TEST(ShardPrograms, AreRefusedWithTheOperator) {

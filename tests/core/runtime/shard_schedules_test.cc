@@ -13,6 +13,7 @@ namespace {
 
 using test::HandMadeShard;
 using testing::HasSubstr;
+using testing::Not;
 
 RunnerOptions by_schedule(const std::string& schedule, const std::string& engine = "plain",
                           int threads = 2, std::int64_t batch = 1) {
@@ -94,6 +95,13 @@ TEST(ShardSchedules, AutoSaysWhatItChoseFrom) {
   const auto runner = shard.load(by_schedule("auto", "plain", 2, 4)).value();
   EXPECT_THAT(schedules::schedule_names(), testing::Contains(runner->report().schedule));
   EXPECT_THAT(runner->report().schedule_reason, HasSubstr("the fastest here: sequential "));
+  EXPECT_THAT(runner->report().schedule_reason, HasSubstr("microbatch"));
+}
+
+TEST(ShardSchedules, AutoTriesNoneThatIsSequentialByAnotherName) {
+  HandMadeShard shard = two_branches();
+  const auto runner = shard.load(by_schedule("auto", "plain", 2, 1)).value();
+  EXPECT_THAT(runner->report().schedule_reason, Not(HasSubstr("microbatch")));
 }
 
 TEST(ShardSchedules, AnUnknownOneIsRefusedWithTheNearest) {
@@ -101,8 +109,8 @@ TEST(ShardSchedules, AnUnknownOneIsRefusedWithTheNearest) {
   const auto runner = shard.load(by_schedule("cluster"));
   ASSERT_FALSE(runner);
   EXPECT_EQ(runner.error().code, ErrorCode::kInvalidArgument);
-  EXPECT_THAT(runner.error().message, HasSubstr("unknown schedule \"cluster\""));
-  EXPECT_THAT(runner.error().message, HasSubstr("clusters"));
+  EXPECT_THAT(runner.error().message,
+              HasSubstr("no schedule \"cluster\" (did you mean clusters?)"));
 }
 
 TEST(ShardSchedules, AreTraced) {

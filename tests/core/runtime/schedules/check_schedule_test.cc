@@ -23,7 +23,7 @@ TEST(CheckSchedule, TakesEveryChoiceAndPrograms) {
 TEST(CheckSchedule, NamesTheNearest) {
   const auto refused = check_schedule("clustres");
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument);
   EXPECT_THAT(refused.error().message,
               AllOf(HasSubstr("no schedule \"clustres\" (did you mean clusters?)"),
                     HasSubstr("there are auto, sequential"), HasSubstr("files of programs")));
