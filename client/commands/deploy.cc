@@ -82,7 +82,7 @@ class DeployCommand final : public Command {
     PARETO_TRY(take_schedule(named.plan));
     model_.complete(cluster::source_of(named));
     PARETO_ASSIGN(const Model model, model_.open(context, {named.plan.batch}));
-    PARETO_TRY(check_micro_batch(model, named.plan.micro_batch));
+    PARETO_TRY(check_cut(model, named.plan));
     PARETO_TRY(make_folder());
     const auto count = std::max<std::size_t>(cluster::devices_named({named}), 2);
     devices_.settle(context);
@@ -196,7 +196,7 @@ class DeployCommand final : public Command {
   void set_window(const plan::Plan& plan) {
     const auto fitting = static_cast<int>(plan.stages.size() + plan.turn());
     lasting_.stream.window = plan.window > 0 ? plan.window : fitting;
-    lasting_.stream.micro_batch = plan.micro_batch;
+    lasting_.stream.micro_batch = plan.is_cut() ? plan.message_batch() : 0;
     if (!plan.replicated) lasting_.stream.first_stage = "stage 0 on " + plan.stages[0].device;
   }
 

@@ -107,11 +107,14 @@ Expected<std::vector<std::int64_t>> batches_for(Context& context, const Model& m
   return named;
 }
 
-Expected<> check_micro_batch(const Model& model, std::int64_t micro_batch) {
-  if (micro_batch <= 0) return {};
-  if (const auto only = model.only_batch(); only && micro_batch != *only) {
-    return fail(ErrorCode::kInvalidArgument, "--micro-batch {}: {} runs at batch {} only",
-                micro_batch, model.name(), *only);
+Expected<> check_cut(const Model& model, const plan::Plan& plan) {
+  if (!plan.is_cut()) return {};
+  const std::string asked = plan.micro_batch > 0
+                                ? fmt::format("--micro-batch {}", plan.micro_batch)
+                                : fmt::format("--schedule {}", plan::kOverlapSchedule);
+  if (const auto only = model.only_batch(); only && plan.message_batch() != *only) {
+    return fail(ErrorCode::kInvalidArgument, "{}: {} runs at batch {} only", asked, model.name(),
+                *only);
   }
   const model::Graph& graph = model.graph();
   const auto check = [&](const std::vector<std::int64_t>& values, const char* what) -> Expected<> {
@@ -119,9 +122,9 @@ Expected<> check_micro_batch(const Model& model, std::int64_t micro_batch) {
       const ValueSpec& spec = graph.values[static_cast<std::size_t>(value)].spec;
       if (std::ranges::all_of(tensors_of(spec), is_batch_in_front)) continue;
       return fail(ErrorCode::kInvalidArgument,
-                  "--micro-batch {}: the {} {} of {} does not carry the batch in its first "
-                  "dimension, so that a batch cannot be cut: none is possible",
-                  micro_batch, what, spec.describe(), model.name());
+                  "{}: the {} {} of {} does not carry the batch in its first dimension, so that a "
+                  "batch cannot be cut",
+                  asked, what, spec.describe(), model.name());
     }
     return {};
   };

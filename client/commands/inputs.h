@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/plan/plan.h"
 #include "core/tensor/value.h"
 #include "partitioner/model/graph/model.h"
 
@@ -41,10 +42,10 @@ std::optional<std::int64_t> own_batch(const model::Model& model);
 Expected<std::vector<std::int64_t>> batches_for(Context& context, const model::Model& model,
                                                 const std::vector<std::int64_t>& named,
                                                 const std::vector<std::int64_t>& usual = {1});
-/// Checks that the model can run a batch in parts. `micro_batch` 0 means that batches travel whole.
+/// Checks that the model can run a batch in the parts that the plan cuts it into.
 /// Fails: kInvalidArgument, with the input or output whose first dimension is not the batch, or
 /// with the only batch that the model runs at.
-Expected<> check_micro_batch(const model::Model& model, std::int64_t micro_batch);
+Expected<> check_cut(const model::Model& model, const plan::Plan& plan);
 
 /// Returns a sentence on the only batch that the model runs at; empty: it runs at several.
 std::string only_batch_notice(const model::Model& model);

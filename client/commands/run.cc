@@ -216,7 +216,7 @@ class RunCommand final : public Command {
                   plan.batch);
     }
     if (plan.micro_batch > plan.batch) plan.micro_batch = 0;
-    PARETO_TRY(check_micro_batch(model, plan.micro_batch));
+    PARETO_TRY(check_cut(model, plan));
     return model;
   }
 

@@ -197,15 +197,20 @@ bool SweepFlags::is_adaptive(std::size_t trials) const {
 Expected<model::Model> SweepFlags::open_model(Context& context) {
   sweep::SweepOptions& options = what_.options;
   std::vector<std::int64_t> named = options.batches;
-  std::vector<std::int64_t> micro_batches = options.micro_batches;
-  for (const cluster::NamedPlan& one : options.plans) {
-    named.push_back(one.plan.batch);
-    micro_batches.push_back(one.plan.micro_batch);
-  }
+  for (const cluster::NamedPlan& one : options.plans) named.push_back(one.plan.batch);
   PARETO_ASSIGN(model::Model model, what_.model.open(context, named));
   PARETO_ASSIGN(named, batches_for(context, model, named));
   if (options.batches.empty()) options.batches = {named.front()};
-  for (const std::int64_t size : micro_batches) PARETO_TRY(check_micro_batch(model, size));
+  for (const cluster::NamedPlan& one : options.plans) PARETO_TRY(check_cut(model, one.plan));
+  plan::Plan cut;
+  cut.settings = options.settings;
+  for (const std::int64_t batch : options.batches) {
+    for (const std::int64_t micro_batch : options.micro_batches) {
+      cut.batch = batch;
+      cut.micro_batch = micro_batch;
+      PARETO_TRY(check_cut(model, cut));
+    }
+  }
   return model;
 }
 

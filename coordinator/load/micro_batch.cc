@@ -95,10 +95,10 @@ Expected<Tensor> join_tensors(const std::vector<const Tensor*>& parts,
 
 std::vector<std::int64_t> micro_batch_sizes(const plan::Plan& plan) {
   std::vector<std::int64_t> sizes;
-  if (plan.micro_batch <= 0) return sizes;
-  for (std::int64_t left = plan.batch; left > 0; left -= plan.micro_batch) {
-    sizes.push_back(std::min(left, plan.micro_batch));
-  }
+  if (!plan.is_cut()) return sizes;
+  const std::int64_t most = plan.message_batch();
+  for (std::int64_t left = plan.batch; left > 0; left -= most)
+    sizes.push_back(std::min(left, most));
   return sizes;
 }
 

@@ -45,6 +45,15 @@ bool Plan::has_own_order() const {
                              [](const StagePlan& stage) { return !stage.operators.empty(); });
 }
 
+std::int64_t Plan::message_batch() const {
+  if (micro_batch > 0) return micro_batch;
+  bool overlaps = stages.empty() && settings.schedule == kOverlapSchedule;
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    overlaps = overlaps || settings_of(i).schedule == kOverlapSchedule;
+  }
+  return overlaps && !replicated ? (batch + 1) / 2 : batch;
+}
+
 void Plan::set_transports(std::vector<std::string> names) {
   transports = std::move(names);
   if (std::set<std::string>(transports.begin(), transports.end()).size() > 1) {

@@ -50,9 +50,11 @@ struct Plan {
   /// empty: as they are everywhere.
   std::vector<std::string> codecs;
   std::int64_t batch = 1;
-  std::int64_t micro_batch = 0;  ///< samples that travel together, at most the batch; 0 = all
-  int window = 0;                ///< requests (whole batches) in flight; 0 = auto
-  StageSettings settings{};      ///< settings of each stage that has none of its own
+  /// Samples that travel together, at most the batch. 0: all, or half of them if the schedule of a
+  /// stage is kOverlapSchedule.
+  std::int64_t micro_batch = 0;
+  int window = 0;            ///< requests (whole batches) in flight; 0 = auto
+  StageSettings settings{};  ///< settings of each stage that has none of its own
   bool operator==(const Plan&) const = default;
 
   /// Returns what that stage runs, and all that runs before it. In a plan that begins inside the
@@ -93,9 +95,11 @@ struct Plan {
   std::string transport_text() const;
 
   /// Returns samples of one message.
-  std::int64_t message_batch() const { return micro_batch > 0 ? micro_batch : batch; }
+  std::int64_t message_batch() const;
   /// Messages of one request.
   std::int64_t messages() const { return (batch + message_batch() - 1) / message_batch(); }
+  /// Returns whether a batch travels in parts.
+  bool is_cut() const { return micro_batch > 0 || message_batch() < batch; }
 };
 
 /// The way a model is opened, so that all who run a plan of it open the same one.

@@ -17,6 +17,8 @@ inline constexpr std::size_t kMostScheduleBytes = 256 << 10;
 inline constexpr const char* kSequential = "sequential";
 /// The device keeps the schedule that is fastest there.
 inline constexpr const char* kAutoSchedule = "auto";
+/// A batch crosses the links of its pipeline in two halves.
+inline constexpr const char* kOverlapSchedule = "overlap";
 
 struct StageSettings {
   std::string engine = "auto";

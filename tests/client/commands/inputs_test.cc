@@ -69,7 +69,10 @@ TEST_F(InputsOfPeople, ABatchIsThatOfTheDataUnlessOneIsNamed) {
   EXPECT_EQ(err_.str(),
             "batch 1: the first of the 2 samples of --input\n"
             "batch 4: the 2 samples of --input are repeated\n");
-  EXPECT_TRUE(check_micro_batch(given, 1));
+  plan::Plan halves;
+  halves.batch = 2;
+  halves.settings.schedule = plan::kOverlapSchedule;
+  EXPECT_TRUE(check_cut(given, halves));
   EXPECT_EQ(only_batch_notice(given), "");
   EXPECT_EQ(emptied_notice(given), "");
 }

@@ -32,6 +32,15 @@ TEST(MicroBatch, SizesAddUpToTheBatch) {
   EXPECT_THAT(micro_batch_sizes(plan_of(8, 0)), ElementsAre());
   EXPECT_THAT(micro_batch_sizes(plan_of(8, 3)), ElementsAre(3, 3, 2));
   EXPECT_THAT(micro_batch_sizes(plan_of(8, 8)), ElementsAre(8));
+  plan::Plan overlapped = plan_of(7, 0);
+  overlapped.stages = {{"a", 0, 4}, {"b", 4, 9}};
+  overlapped.stages[1].settings.emplace().schedule = plan::kOverlapSchedule;
+  EXPECT_THAT(micro_batch_sizes(overlapped), ElementsAre(4, 3));
+  overlapped.micro_batch = 3;
+  EXPECT_THAT(micro_batch_sizes(overlapped), ElementsAre(3, 3, 1));
+  overlapped.micro_batch = 0;
+  overlapped.batch = 1;
+  EXPECT_THAT(micro_batch_sizes(overlapped), ElementsAre());
   EXPECT_EQ(plan_of(8, 3).messages(), 3);
   EXPECT_EQ(plan_of(8, 0).messages(), 1);
 }
