@@ -62,7 +62,7 @@ using Pool = std::shared_ptr<ThreadPool>;
 /// Returns threads that work is shared with, of which the caller is one.
 Expected<Pool> make_pool(int threads) {
   return guarded("starting threads", [&]() -> Expected<Pool> {
-    return std::make_shared<ThreadPool>(threads, [] { set_thread_count(1); });
+    return std::make_shared<ThreadPool>(threads, let_work_alone);
   });
 }
 

@@ -16,6 +16,7 @@
 #include "core/runtime/torch/compat.h"
 #include "core/runtime/torch/interruption.h"
 #include "core/runtime/torch/map_tensors.h"
+#include "core/runtime/torch/threads.h"
 
 namespace pareto::runtime {
 namespace {

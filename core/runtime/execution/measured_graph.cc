@@ -128,7 +128,7 @@ std::unique_ptr<ScheduledEngine> MeasuredGraph::build(schedules::Timetable timet
       extras_.begin(), extras_.begin() + static_cast<std::ptrdiff_t>(timetable.parts));
   ThreadPool* pool = &pool_;
   if (const auto workers = static_cast<int>(timetable.workers()); workers > pool->threads()) {
-    larger_pools_.push_back(std::make_unique<ThreadPool>(workers, [] { set_thread_count(1); }));
+    larger_pools_.push_back(std::make_unique<ThreadPool>(workers, let_work_alone));
     pool = larger_pools_.back().get();
   }
   return std::make_unique<ScheduledEngine>(engine_graph_, operators_, std::move(extras),

@@ -8,10 +8,12 @@
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
 #include "core/base/spin.h"
+#include "core/runtime/execution/output_place.h"
 #include "core/runtime/torch/compat.h"
 #include "core/runtime/torch/interruption.h"
 #include "core/runtime/torch/threads.h"
@@ -40,6 +42,21 @@ struct PlannedTurn {
 };
 
 using PlannedPhase = std::vector<std::vector<PlannedTurn>>;
+
+/// A value that parts make and the whole batch is asked for. Parts make it in their rows of one
+/// tensor, once it is known how large that is.
+struct JoinedValue {
+  explicit JoinedValue(std::size_t parts) : places(parts), placed(parts, 0) {}
+
+  std::vector<OutputPlace> places;  ///< one a part
+  /// The form of the whole tensor, as the run before put it together. Sizes are empty before.
+  std::vector<std::int64_t> sizes{};
+  std::vector<std::int64_t> strides{};
+  at::TensorOptions options{};
+  // Of the run that goes on:
+  at::Tensor whole{};        ///< undefined if its form is not known
+  std::vector<char> placed;  ///< by part, whether its rows lie there
+};
 
 /// Returns the values that each unit gives to others or to the result.
 std::vector<std::vector<std::size_t>> outputs_of(const Timetable& timetable,
@@ -108,6 +125,7 @@ struct ScheduledEngine::Impl {
         CompiledUnit{jit::Code(result.graph, "result"), result.inputs, {}, true});
     plan_turns(operators);
     count_uses();
+    find_joined();
     done = std::vector<std::atomic<std::uint32_t>>(turns);
   }
 
@@ -171,6 +189,21 @@ struct ScheduledEngine::Impl {
     count(*join, 0);
   }
 
+  /// Finds the values that parts make and the result or a whole unit takes.
+  void find_joined() {
+    joined_of.assign(values, nullptr);
+    if (timetable.parts == 1) return;
+    const auto find = [&](const CompiledUnit& unit) {
+      for (const std::size_t value : unit.inputs) {
+        if (!unit.whole || whole_value[value] || !rule.batched[value]) continue;
+        if (joined_of[value] != nullptr) continue;
+        joined_of[value] = &joined.emplace_back(timetable.parts);
+      }
+    };
+    for (const CompiledUnit& unit : units) find(unit);
+    find(*join);
+  }
+
   /// Returns what stands in a slot; the last of those that ask for it gets the only reference.
   c10::IValue take(std::size_t slot) {
     c10::IValue value = slots[slot];
@@ -181,7 +214,10 @@ struct ScheduledEngine::Impl {
   /// Returns samples [first, last) of a value of the whole batch.
   c10::IValue cut(const c10::IValue& value, std::size_t number, std::size_t part) const {
     if (parts == 1 || !rule.batched[number] || !value.isTensor()) return value;
-    const at::Tensor whole = value.toTensor();
+    return rows_of(value.toTensor(), part);
+  }
+
+  at::Tensor rows_of(const at::Tensor& whole, std::size_t part) const {
     const std::int64_t begin = first_of(part);
     return whole.narrow(0, begin, first_of(part + 1) - begin);
   }
@@ -203,9 +239,58 @@ struct ScheduledEngine::Impl {
     std::vector<c10::IValue> pieces;
     for (std::size_t each = 0; each < parts; ++each) pieces.push_back(take(slot_of(value, each)));
     if (!rule.batched[value] || !pieces[0].isTensor()) return pieces[0];
+    return put_together(*joined_of[value], pieces);
+  }
+
+  at::Tensor put_together(JoinedValue& value, const std::vector<c10::IValue>& pieces) {
+    const bool placed = std::ranges::all_of(value.placed, [](char there) { return there != 0; });
+    if (written != nullptr) {
+      const std::lock_guard lock(record_mutex);
+      ++written->joined;
+      if (!placed) ++written->copied;
+    }
+    if (placed) return value.whole;
     std::vector<at::Tensor> tensors;
     for (const c10::IValue& piece : pieces) tensors.push_back(piece.toTensor());
-    return at::cat(tensors, 0);
+    at::Tensor whole = at::cat(tensors, 0);
+    value.sizes = whole.sizes().vec();
+    value.strides = whole.strides().vec();
+    value.options = whole.options();
+    return whole;
+  }
+
+  /// Makes new tensors like those of the run before, for parts to make their rows in.
+  void renew_joined() {
+    for (JoinedValue& value : joined) {
+      std::ranges::fill(value.placed, 0);
+      if (value.sizes.empty()) continue;
+      value.whole = at::empty_strided(value.sizes, value.strides, value.options);
+    }
+  }
+
+  /// Runs a unit on a part, each of the values that will be joined in its place.
+  void run_unit(const CompiledUnit& unit, std::size_t part, jit::Stack& stack) {
+    if (parts == 1 || joined.empty() || unit.whole) {
+      jit::InterpreterState(unit.code).run(stack);
+      return;
+    }
+    std::vector<OutputPlace*> places;
+    for (const std::size_t value : unit.outputs) {
+      if (joined_of[value] == nullptr) continue;
+      OutputPlace& place = joined_of[value]->places[part];
+      const at::Tensor& whole = joined_of[value]->whole;
+      place.want(whole.defined() ? rows_of(whole, part) : at::Tensor());
+      places.push_back(&place);
+    }
+    {
+      const OutputPlace::Scope scope(std::move(places));
+      jit::InterpreterState(unit.code).run(stack);
+    }
+    for (std::size_t i = 0; i < unit.outputs.size(); ++i) {
+      JoinedValue* const value = joined_of[unit.outputs[i]];
+      if (value == nullptr || !stack[i].isTensor()) continue;
+      value->placed[part] = value->places[part].settle(stack[i].toTensor()) ? 1 : 0;
+    }
   }
 
   void run_turn(const PlannedTurn& planned, std::size_t worker) {
@@ -219,7 +304,7 @@ struct ScheduledEngine::Impl {
     jit::Stack stack;
     stack.reserve(std::max(unit.inputs.size(), unit.outputs.size()));
     for (const std::size_t value : unit.inputs) stack.push_back(input_of(unit, value, part));
-    jit::InterpreterState(unit.code).run(stack);
+    run_unit(unit, part, stack);
     for (std::size_t i = 0; i < unit.outputs.size(); ++i) {
       slots[slot_of(unit.outputs[i], part)] = std::move(stack[i]);
     }
@@ -261,11 +346,13 @@ struct ScheduledEngine::Impl {
     if (phase.size() == 1) {
       const bool all = timetable.phases[number].all_threads;
       // Kernels of a pooled graph share the pool, where LibTorch's own threads would be in the way.
-      set_thread_count(all && !pooled ? threads : 1);
+      const bool shares = all && !pooled;
+      if (shares) set_thread_count(threads);
       const PoolScope scope(all ? &pool : nullptr);
-      return work(phase[0], 0);
+      work(phase[0], 0);
+      if (shares) set_thread_count(1);
+      return;
     }
-    set_thread_count(1);
     const std::atomic<bool>* const stop = current_stop();
     pool.run(static_cast<int>(phase.size()), [&](int worker) {
       DropWarnings drop;
@@ -279,6 +366,7 @@ struct ScheduledEngine::Impl {
   /// Frees what a run left that failed.
   void clear() {
     for (c10::IValue& slot : slots) slot = {};
+    for (JoinedValue& value : joined) value.whole.reset();
   }
 
   std::vector<c10::IValue> run(std::vector<c10::IValue> inputs) {
@@ -288,7 +376,15 @@ struct ScheduledEngine::Impl {
       if (passed_through[i] >= 0)
         unchanged[i] = inputs[static_cast<std::size_t>(passed_through[i])];
     }
+    // LibTorch's threads spin for milliseconds after their work, where the workers are.
+    std::optional<OneThread> alone;
+    if (pooled) alone.emplace();
+    if (!pooled) set_thread_count(1);
+    const auto restore = c10::make_scope_exit([this] {
+      if (!pooled) set_thread_count(threads);
+    });
     parts = is_cut(inputs) ? timetable.parts : 1;
+    if (parts > 1) renew_joined();
     for (std::size_t i = 0; i < uses.size(); ++i) {
       uses[i].store(use_counts[i], std::memory_order_relaxed);
     }
@@ -300,7 +396,6 @@ struct ScheduledEngine::Impl {
     failed = false;
     started = Clock::now();
     for (std::size_t phase = 0; phase < phases.size() && !failed; ++phase) run_phase(phase);
-    set_thread_count(threads);
     if (failure) std::rethrow_exception(std::exchange(failure, nullptr));
     jit::Stack stack;
     for (const std::size_t value : join->inputs) stack.push_back(input_of(*join, value, 0));
@@ -339,7 +434,9 @@ struct ScheduledEngine::Impl {
   std::unique_ptr<CompiledUnit> join;  ///< puts the result together
   std::vector<PlannedPhase> phases;
   std::size_t turns = 0;
-  std::vector<bool> whole_value;  ///< tells by a value's number whether all parts share it
+  std::deque<JoinedValue> joined;
+  std::vector<JoinedValue*> joined_of;  ///< value numbers to joined values; null: it is not joined
+  std::vector<bool> whole_value;        ///< tells by a value's number whether all parts share it
   std::vector<int> use_counts;
 
   // The state of the run that goes on:
@@ -379,6 +476,8 @@ void ScheduledEngine::record(Record* record) {
   impl_->written = record;
   if (record == nullptr) return;
   record->turns.clear();
+  record->joined = 0;
+  record->copied = 0;
   record->sizes.assign(impl_->values, {});
   record->bytes.assign(impl_->values, 0);
 }

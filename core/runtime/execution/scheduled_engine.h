@@ -30,7 +30,8 @@ struct BatchRule {
 
 /// Workers are threads of a pool, the calling thread among them. What a unit makes is free for
 /// other workers as soon as the unit has run; they wait for some 30 µs at once, then they sleep. A
-/// value is freed after its last use.
+/// value is freed after its last use. From the third run on, parts make what the whole batch is
+/// asked for in their rows of one tensor (OutputPlace).
 ///
 /// Gives nothing early.
 class ScheduledEngine final : public Engine {
@@ -55,6 +56,8 @@ class ScheduledEngine final : public Engine {
     /// a value that is no tensor, or that never leaves its unit.
     std::vector<std::vector<std::int64_t>> sizes{};
     std::vector<std::uint64_t> bytes{};  ///< bytes of the same values
+    std::size_t joined = 0;              ///< values that were put together from those of parts
+    std::size_t copied = 0;              ///< those of them whose parts had to be copied
   };
   /// Lets the next runs write what they do, over what is there; null: no longer.
   void record(Record* record);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/runtime/kernels/onednn.h"
+#include "core/runtime/torch/threads.h"
 
 namespace pareto::runtime {
 namespace {

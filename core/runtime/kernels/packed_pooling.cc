@@ -9,6 +9,7 @@
 #include "core/runtime/kernels/onednn.h"
 #include "core/runtime/kernels/parts.h"
 #include "core/runtime/torch/register_operator.h"
+#include "core/runtime/torch/threads.h"
 
 namespace pareto::runtime {
 namespace {

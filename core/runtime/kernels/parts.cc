@@ -1,7 +1,5 @@
 #include "core/runtime/kernels/parts.h"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
@@ -9,20 +7,6 @@
 
 namespace pareto::runtime {
 namespace {
-
-/// OpenMP's own count of the calling thread. It is looked up at run time: another LibTorch may come
-/// with another OpenMP, or with none.
-struct OpenMp {
-  using Count = int (*)();
-  using SetCount = void (*)(int);
-  Count count = reinterpret_cast<Count>(::dlsym(RTLD_DEFAULT, "omp_get_max_threads"));
-  SetCount set_count = reinterpret_cast<SetCount>(::dlsym(RTLD_DEFAULT, "omp_set_num_threads"));
-};
-
-const OpenMp& open_mp() {
-  static const OpenMp found;
-  return found;
-}
 
 constexpr std::size_t kAlignment = 64;
 // As much as a kernel has under way in a second-level cache, and what it lends to oneDNN.
@@ -53,14 +37,6 @@ thread_local OfThread of_thread;
 int kernel_threads() {
   const ThreadPool* const pool = current_pool();
   return pool != nullptr ? pool->threads() : 1;
-}
-
-OneThread::OneThread() : before_(open_mp().count != nullptr ? open_mp().count() : 1) {
-  if (before_ != 1 && open_mp().set_count != nullptr) open_mp().set_count(1);
-}
-
-OneThread::~OneThread() {
-  if (before_ != 1 && open_mp().set_count != nullptr) open_mp().set_count(before_);
 }
 
 Share share_of(std::int64_t count, int parts, int part) {

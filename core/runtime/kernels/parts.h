@@ -12,19 +12,6 @@ namespace pareto::runtime {
 /// Returns how many threads a kernel of the calling thread has: those of its pool.
 int kernel_threads();
 
-/// Keeps oneDNN and LibTorch from using threads of their own in the calling thread, for as long as
-/// it exists. Their threads spin for a while after each operator, where the pool's would work.
-class OneThread {
- public:
-  OneThread();
-  ~OneThread();
-  OneThread(const OneThread&) = delete;
-  OneThread& operator=(const OneThread&) = delete;
-
- private:
-  int before_;
-};
-
 /// Numbers from begin to end, without it.
 struct Share {
   std::int64_t begin = 0;

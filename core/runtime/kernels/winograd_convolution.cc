@@ -11,6 +11,7 @@
 #include "core/runtime/kernels/onednn.h"
 #include "core/runtime/kernels/parts.h"
 #include "core/runtime/kernels/winograd_transform.h"
+#include "core/runtime/torch/threads.h"
 
 namespace pareto::runtime {
 namespace {

@@ -1,3 +1,4 @@
+#include "core/plan/stage_settings.h"
 #include "core/runtime/schedules/schedule.h"
 
 namespace pareto::schedules {
@@ -8,6 +9,9 @@ const std::vector<ScheduleEntry>& builtin_schedules() {
       {"clusters", "Chains of operators side by side, each on a worker of its own.", make_clusters},
       {"mixed", "The better of both for each stretch of the model, by measured times.", make_mixed},
       {"microbatch", "A batch split over the workers, each of which runs all operators.",
+       make_microbatch},
+      {plan::kOverlapSchedule,
+       "Half of a batch is computed while the other half is sent; in a device as microbatch.",
        make_microbatch},
       {"program", "Your own: rules in a file say who runs what, and in which order.", make_program},
   };

@@ -72,7 +72,7 @@ TEST_P(EveryEngine, GivesTheSameBitsByAnyTimetable) {
   // The way in which a layer is computed goes by the number of threads.
   set_thread_count(1);
   std::mt19937 random(5);
-  ThreadPool pool(4, [] { set_thread_count(1); });
+  ThreadPool pool(4, let_work_alone);
   for (test::Case& one : test::all_cases()) {
     std::unique_ptr<Engine> whole;
     try {
@@ -97,7 +97,7 @@ TEST_P(EveryEngine, GivesTheSameBitsByAnyTimetable) {
 
 TEST_P(EveryEngine, MeasuresEachOperator) {
   const c10::InferenceMode inference;
-  ThreadPool pool(2, [] { set_thread_count(1); });
+  ThreadPool pool(2, let_work_alone);
   test::Case one = test::convolutions();
   MeasuredGraph graph(GetParam(), one.loaded, 2, pool);
   graph.measure(one.inputs);
@@ -116,7 +116,7 @@ INSTANTIATE_TEST_SUITE_P(All, EveryEngine, testing::ValuesIn(builtin_engines()),
 
 TEST(ScheduledEngine, CutsABatchAndPutsItTogether) {
   const c10::InferenceMode inference;
-  ThreadPool pool(3, [] { set_thread_count(1); });
+  ThreadPool pool(3, let_work_alone);
   const EngineEntry& plain = builtin_engines()[0];
   const runtime::LoadedModule loaded = test::written_module(R"(
 def run(self, x, y):
@@ -152,9 +152,44 @@ def run(self, x, y):
   }
 }
 
+TEST(ScheduledEngine, PartsMakeTheirRowsOfTheResult) {
+  const c10::InferenceMode inference;
+  ThreadPool pool(2, let_work_alone);
+  const EngineEntry& plain = builtin_engines()[0];
+  const runtime::LoadedModule loaded = test::written_module(R"(
+def run(self, x):
+    a = x * 2
+    b = torch.relu(a + 1)
+    c = torch.tanh(b)
+    return (c + b, b, c.sum(1))
+)");
+  MeasuredGraph graph(plain, loaded, 2, pool);
+  ASSERT_EQ(graph.find_batch_rule(8, {at::randn({8, 32})}, {at::randn({4, 32})}), "");
+  Timetable timetable;
+  timetable.parts = 2;
+  timetable.units.emplace_back();
+  for (std::size_t i = 0; i < graph.graph().nodes.size(); ++i) {
+    timetable.units[0].operators.push_back(i);
+  }
+  timetable.phases.push_back({{{{0, 0}}, {{0, 1}}}});
+  const auto engine = graph.build(timetable);
+  std::vector<std::pair<Arguments, Arguments>> kept;
+  for (int run = 0; run < 6; ++run) {
+    const Arguments inputs{at::randn({8, 32})};
+    ScheduledEngine::Record record;
+    engine->record(&record);
+    kept.emplace_back(plain.build(loaded)->run(inputs, nullptr), engine->run(inputs, nullptr));
+    EXPECT_EQ(record.joined, 3u);
+    // Rows of the last value are 4 bytes: no piece of memory of its own begins there.
+    EXPECT_EQ(record.copied, run < 2 ? 3u : 1u) << "run " << run;
+  }
+  // No run wrote to what an earlier one gave.
+  for (const auto& [expected, actual] : kept) expect_equal(expected, actual, "all runs");
+}
+
 TEST(ScheduledEngine, SaysWhyABatchCannotBeCut) {
   const c10::InferenceMode inference;
-  ThreadPool pool(2, [] { set_thread_count(1); });
+  ThreadPool pool(2, let_work_alone);
   const auto why = [&](const std::string& code, const Arguments& whole, const Arguments& part) {
     MeasuredGraph graph(builtin_engines()[0], test::written_module(code), 2, pool);
     return graph.find_batch_rule(4, whole, part);
@@ -173,7 +208,7 @@ TEST(ScheduledEngine, SaysWhyABatchCannotBeCut) {
 
 TEST(ScheduledEngine, AFailureIsThrownAndTheNextRequestRuns) {
   const c10::InferenceMode inference;
-  ThreadPool pool(2, [] { set_thread_count(1); });
+  ThreadPool pool(2, let_work_alone);
   const runtime::LoadedModule loaded = test::written_module(R"(
 def run(self, x, y):
     a = torch.relu(x)
@@ -197,7 +232,7 @@ def run(self, x, y):
 
 TEST(ScheduledEngine, WritesAreOrdered) {
   const c10::InferenceMode inference;
-  ThreadPool pool(3, [] { set_thread_count(1); });
+  ThreadPool pool(3, let_work_alone);
   std::mt19937 random(6);
   const runtime::LoadedModule loaded = test::written_module(R"(
 def run(self, x):
