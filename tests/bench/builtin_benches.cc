@@ -3,6 +3,7 @@
 #include "core/transport/transport.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/benches.h"
+#include "tests/bench/overlapped.h"
 #include "tests/bench/warm_links.h"
 
 namespace pareto::bench {
@@ -41,20 +42,22 @@ std::vector<Bench> builtin_benches() {
       [](const std::string& name) { return two_stage(name, "resnet50", 1.7); });
   add("runtime", "weights_sent",
       [](const std::string& name) { return weights_sent(name, "mobilenetv2", 1); });
-  for (const auto& [model, bars] :
-       {std::pair{"inceptionv3", ScheduleBars{1.7, 1.05}},
-        std::pair{"googlenet", ScheduleBars{1.6, 1.05}},
-        std::pair{"squeezenet1_0", ScheduleBars{1.5, 1}}, std::pair{"resnet50", ScheduleBars{1.7, 1}},
-        std::pair{"densenet121", ScheduleBars{1.4, 1}}}) {
+  for (const auto& [model, bars] : {std::pair{"inceptionv3", ScheduleBars{1.7, 1.05}},
+                                    std::pair{"googlenet", ScheduleBars{1.6, 1.05}},
+                                    std::pair{"squeezenet1_0", ScheduleBars{1.5, 1}},
+                                    std::pair{"resnet50", ScheduleBars{1.7, 1}},
+                                    std::pair{"densenet121", ScheduleBars{1.4, 1}}}) {
     add("schedule", std::string("best_over_sequential/") + model,
         [model, bars](const std::string& name) { return schedule_gain(name, model, bars); });
   }
   add("schedule", "microbatch/batch8",
       [](const std::string& name) { return schedule_microbatch(name, "resnet50"); });
   add("schedule", "overhead/one_unit", schedule_overhead);
+  add("schedule", "overlap/100mbit", overlapped);
   add("schedule", "mismatches", [](const std::string& name) {
     return schedule_mismatches(
-        name, {"squeezenet1_0", "googlenet", "inceptionv3", "resnet50", "densenet121", "mobilenetv2"});
+        name, {"squeezenet1_0", "googlenet", "inceptionv3", "resnet18", "resnet50", "densenet121",
+               "mobilenetv2", "mobilenetv3_large", "efficientnet_b0", "vgg16"});
   });
   add("pipeline", "overhead_ms/k2",
       [](const std::string& name) { return pipeline_overhead(name, "mobilenetv2", "tcp", 0.5); });

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "tests/bench/bench.h"
+#include "tests/bench/overlapped.h"
 #include "tests/bench/replay_stage.h"
 #include "tests/bench/warm_links.h"
 #include "tests/bench/wire_peer.h"
@@ -56,8 +57,11 @@ int main(int argc, char** argv) {
   if (argc > 1 && std::string_view(argv[1]) == "replay-stage") {
     return pareto::bench::run_replay_stage(argc - 1, argv + 1);
   }
-  if (argc > 1 && std::string_view(argv[1]) == "emulated-network") {
-    return pareto::bench::run_emulated_network(argc - 1, argv + 1);
+  if (argc > 1 && std::string_view(argv[1]) == "warm-links") {
+    return pareto::bench::run_warm_links(argc - 1, argv + 1);
+  }
+  if (argc > 1 && std::string_view(argv[1]) == "overlapped") {
+    return pareto::bench::run_overlapped(argc - 1, argv + 1);
   }
   const auto benches = pareto::bench::builtin_benches();
   std::set<std::string> known;

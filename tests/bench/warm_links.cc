@@ -1,30 +1,19 @@
 #include "tests/bench/warm_links.h"
 
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "coordinator/cluster/process.h"
 #include "coordinator/statistics/statistics.h"
-#include "core/base/file.h"
-#include "netem/link_emulator.h"
-#include "netem/network_namespace.h"
+#include "tests/bench/emulated_daemons.h"
 #include "tests/bench/pipelines.h"
 
 namespace pareto::bench {
 namespace {
 
-using netem::NetworkNamespace;
-
 constexpr const char* kModel = "mobilenetv2";
 constexpr double kWarmBytes = 300e3;
-constexpr const char* kWarmHere = "10.213.0.1";
-constexpr const char* kWarmThere = "10.213.0.2";
 constexpr int kDeployments = 3;
 constexpr int kPauses = 2;  // of each deployment
 constexpr int kWarm = 8;    // requests in a row before each pause
@@ -32,58 +21,9 @@ constexpr auto kPause = std::chrono::seconds(2);
 constexpr int kInFlight = 16;
 constexpr double kBitsPerSecond = 100e6;
 constexpr double kWarmBar = 1.2;
-constexpr std::chrono::seconds kStartTimeout{30};
-constexpr std::chrono::minutes kWarmPatience{4};
 
-plan::Condition condition() {
-  const plan::LinkDirection direction{std::chrono::milliseconds(20),
-                                      static_cast<std::uint64_t>(kBitsPerSecond), 0};
-  return {direction, direction};
-}
-
-Expected<> use_congestion_control(const std::string& name) {
-  std::ofstream file("/proc/sys/net/ipv4/tcp_congestion_control");
-  file << name << std::flush;
-  if (file) return {};
-  return fail(ErrorCode::kUnavailable,
-              "congestion control \"{}\" is not among net.ipv4.tcp_allowed_congestion_control",
-              name);
-}
-
-/// This process's namespace, the other one, and the link between them.
-struct Network {
-  NetworkNamespace here;
-  NetworkNamespace there;
-  std::unique_ptr<netem::LinkEmulator> link;
-
-  /// Moves the calling thread, so it comes before any other is started.
-  static Expected<Network> open(const std::string& congestion_control) {
-    PARETO_ASSIGN(auto here, NetworkNamespace::create());
-    PARETO_ASSIGN(auto there, NetworkNamespace::create());
-    PARETO_TRY(here.enter());
-    PARETO_TRY(use_congestion_control(congestion_control));
-    PARETO_TRY(there.run([&] { return use_congestion_control(congestion_control); }));
-    PARETO_ASSIGN(auto link,
-                  netem::LinkEmulator::create({here, kWarmHere}, {there, kWarmThere}, condition()));
-    return Network{std::move(here), std::move(there), std::move(link)};
-  }
-};
-
-/// Starts a daemon, its control service and its links on `host`; in the namespace of the calling
-/// thread.
-Expected<cluster::ChildProcess> start_daemon(const std::string& host,
-                                             const std::filesystem::path& state) {
-  return cluster::ChildProcess::start(
-      std::filesystem::path(PARETO_BIN_DIR) / "paretod",
-      {"--listen", host + ":0", "--data", "tcp=" + host + ":0", "--data", "grpc=" + host + ":0",
-       "--state-dir", state.string(), "--log-level", "warn", "--threads", "1"},
-      state.string() + ".log");
-}
-
-Expected<cluster::DeviceConfig> device(const char* name, cluster::ChildProcess& daemon) {
-  PARETO_ASSIGN(const std::string line, daemon.wait_ready(deadline_after(kStartTimeout)));
-  const auto ready = nlohmann::json::parse(line, nullptr, false);
-  return cluster::DeviceConfig{name, ready.value("control", "")};
+plan::LinkDirection link() {
+  return {std::chrono::milliseconds(20), static_cast<std::uint64_t>(kBitsPerSecond), 0};
 }
 
 /// The times of requests that no stage computed, in milliseconds.
@@ -145,19 +85,9 @@ nlohmann::json to_json(const Times& times) {
           {"boundary_ms", times.boundary_ms}};
 }
 
-Expected<Times> measure_in(const Network& network, const std::string& transport) {
-  PARETO_ASSIGN(const auto folder, TemporaryFolder::create("pareto-warm"));
-  PARETO_ASSIGN(auto near, start_daemon("127.0.0.1", folder.path() / "near"));
-  std::optional<cluster::ChildProcess> far;
-  const auto start_far = [&]() -> Expected<> {
-    PARETO_ASSIGN(auto daemon, start_daemon(kWarmThere, folder.path() / "far"));
-    far.emplace(std::move(daemon));
-    return {};
-  };
-  PARETO_TRY(network.there.run(start_far));
-  PARETO_ASSIGN(const auto first, device("near", near));
-  PARETO_ASSIGN(const auto second, device("far", *far));
-  PARETO_ASSIGN(auto cluster, cluster::Cluster::connect({first, second}));
+Expected<Times> measure_over(const std::string& transport, const std::string& congestion_control) {
+  PARETO_ASSIGN(const auto daemons, EmulatedDaemons::start(link(), congestion_control));
+  PARETO_ASSIGN(auto cluster, daemons->connect());
   PARETO_ASSIGN(const auto pipelines, Pipelines::over(std::move(cluster), kModel, transport));
   const auto& model = pipelines->model();
   const auto* point = best_split_point(model, [&](const auto& p) {
@@ -193,14 +123,9 @@ Row full_link_row(const std::string& name, const std::vector<double>& between, d
 
 Expected<std::vector<Row>> warm_links(const std::string& name, const std::string& transport,
                                       const std::string& congestion_control) {
-  PARETO_ASSIGN(const auto folder, TemporaryFolder::create("pareto-bench"));
-  PARETO_ASSIGN(auto process,
-                cluster::ChildProcess::start("/proc/self/exe",
-                                             {"emulated-network", "--transport", transport,
-                                              "--congestion-control", congestion_control},
-                                             folder.path() / "log"));
-  PARETO_ASSIGN(const std::string line, process.wait_ready(deadline_after(kWarmPatience)));
-  const auto times = nlohmann::json::parse(line);
+  PARETO_ASSIGN(const auto times,
+                measure_apart("warm-links", {"--transport", transport, "--congestion-control",
+                                             congestion_control}));
   const auto of = [&](const char* key) { return times[key].get<std::vector<double>>(); };
   const std::string suffix = name.substr(name.find('/'));
   return std::vector<Row>{row("warm/first_after_deployment" + suffix, of("first"), of("warm")),
@@ -209,7 +134,7 @@ Expected<std::vector<Row>> warm_links(const std::string& name, const std::string
                                         times["boundary_ms"].get<double>())};
 }
 
-int run_emulated_network(int argc, char** argv) {
+int run_warm_links(int argc, char** argv) {
   CLI::App app("pipelines over an emulated link");
   int ready_fd = -1;
   std::string transport = "tcp";
@@ -218,17 +143,10 @@ int run_emulated_network(int argc, char** argv) {
   app.add_option("--transport", transport);
   app.add_option("--congestion-control", congestion_control);
   CLI11_PARSE(app, argc, argv);
-  const auto work = [&]() -> Expected<Times> {
-    PARETO_ASSIGN(const auto network, Network::open(congestion_control));
-    return measure_in(network, transport);
-  };
-  const auto times = work();
-  if (!times) {
-    fmt::print(stderr, "{}\n", times.error().message);
-    return 1;
-  }
-  const std::string line = to_json(*times).dump() + "\n";
-  return ::write(ready_fd, line.data(), line.size()) == std::ssize(line) ? 0 : 1;
+  return answer_apart(ready_fd, [&]() -> Expected<nlohmann::json> {
+    PARETO_ASSIGN(const Times times, measure_over(transport, congestion_control));
+    return to_json(times);
+  });
 }
 
 }  // namespace pareto::bench

@@ -17,7 +17,7 @@ namespace pareto::bench {
 Expected<std::vector<Row>> warm_links(const std::string& name, const std::string& transport,
                                       const std::string& congestion_control);
 
-/// Runs that process: main() of `pareto_bench emulated-network`.
-int run_emulated_network(int argc, char** argv);
+/// Runs that process: main() of `pareto_bench warm-links`.
+int run_warm_links(int argc, char** argv);
 
 }  // namespace pareto::bench
