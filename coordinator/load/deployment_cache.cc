@@ -1,7 +1,10 @@
 #include "coordinator/load/deployment_cache.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
+
+#include "coordinator/cluster/daemon_client.h"
 
 namespace pareto::load {
 
@@ -25,6 +28,16 @@ Expected<DeploymentCache::Lease> DeploymentCache::get(std::size_t key, const pla
     if (deployment.error().code == ErrorCode::kExhausted && drop_oldest()) continue;
     return tl::unexpected(std::move(deployment).error());
   }
+}
+
+void DeploymentCache::abandon(const std::string& device) {
+  std::erase_if(open_, [&](auto& entry) {
+    cluster::Deployment& deployment = *entry.second.deployment;
+    const bool uses = std::ranges::any_of(
+        deployment.devices(), [&](const auto* one) { return one->config().name == device; });
+    if (uses) deployment.abandon();
+    return uses;
+  });
 }
 
 cluster::Deployment* DeploymentCache::take_over(std::size_t key, const plan::Plan& plan,

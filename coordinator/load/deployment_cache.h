@@ -51,6 +51,8 @@ class DeploymentCache {
   /// Deployment::open.
   Expected<Lease> get(std::size_t key, const plan::Plan& plan, const std::string& condition = "");
   void drop(std::size_t key) { open_.erase(key); }
+  /// Closes the pipelines of a lost device, without waiting for any peer that hangs.
+  void abandon(const std::string& device);
 
  private:
   struct Entry {

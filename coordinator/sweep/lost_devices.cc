@@ -11,15 +11,20 @@ bool may_mean_loss(ErrorCode code) {
          code == ErrorCode::kClosed || code == ErrorCode::kInternal;
 }
 
-void LostDevices::look_for(const plan::Plan& plan, ErrorCode code) {
-  if (!may_mean_loss(code)) return;
-  for (const plan::StagePlan& stage : plan.stages) {
-    const auto device = cluster_.find(stage.device);
-    if (!device) continue;
-    if (auto status = (*device)->status(kProbeTimeout); !status) {
-      lost_.emplace(stage.device, std::move(status).error());
-    }
+std::vector<std::string> LostDevices::look_for(const std::vector<std::string>& devices,
+                                               ErrorCode code) {
+  std::vector<std::string> found;
+  if (!may_mean_loss(code)) return found;
+  for (const std::string& name : devices) {
+    const auto device = cluster_.find(name);
+    if (!device || lost_.contains(name)) continue;
+    auto status = (*device)->status(kProbeTimeout);
+    if (status) continue;
+    (*device)->abandon();
+    lost_.emplace(name, std::move(status).error());
+    found.push_back(name);
   }
+  return found;
 }
 
 const Error* LostDevices::loss_of(const plan::Plan& plan) const {

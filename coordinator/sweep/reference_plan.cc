@@ -34,7 +34,10 @@ ReferenceReading ReferencePlan::read(const std::function<void()>& begins) {
   if (trial_ == nullptr || bench_.lost().loss_of(trial_->plan)) return reading;
   begins();
   const auto lease = bench_.open(kKey, trial_->plan, kAtRest);
-  if (!lease) return reading;
+  if (!lease) {
+    bench_.give_up(kKey, trial_->plan, lease.error().code);
+    return reading;
+  }
   auto plan_ms = clock_.timed(&results::TimeSpent::sentinel_s, [&] {
     return time_reference_plan(*lease->deployment, trial_->plan, bench_.request_of(*trial_),
                                timeout_);
@@ -42,7 +45,7 @@ ReferenceReading ReferencePlan::read(const std::function<void()>& begins) {
   if (plan_ms) {
     reading.plan_ms = *std::move(plan_ms);
   } else {
-    bench_.drop(kKey);
+    bench_.give_up(kKey, trial_->plan, plan_ms.error().code);
   }
   return reading;
 }

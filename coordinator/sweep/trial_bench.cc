@@ -56,10 +56,19 @@ void TrialBench::preload(const std::vector<std::size_t>& places, const std::atom
                          const std::function<void(std::size_t, std::size_t)>& progress) {
   std::vector<plan::Plan> plans;
   for (const std::size_t place : places) plans.push_back(run_.trials[place].plan);
-  clock_.timed(&results::TimeSpent::loading_s, [&] {
-    load::preload_shards(plans, devices_.cluster, pool_, stop, progress);
-    return true;
+  const auto errors = clock_.timed(&results::TimeSpent::loading_s, [&] {
+    return load::preload_shards(plans, devices_.cluster, pool_, stop, progress);
   });
+  for (const auto& [device, error] : errors) give_up_lost({device}, error.code);
+}
+
+void TrialBench::give_up(std::size_t key, const plan::Plan& plan, ErrorCode code) {
+  give_up_lost(plan.device_names(), code);
+  deployments_.drop(key);
+}
+
+void TrialBench::give_up_lost(const std::vector<std::string>& devices, ErrorCode code) {
+  for (const std::string& device : lost_.look_for(devices, code)) deployments_.abandon(device);
 }
 
 Expected<> TrialBench::measure(std::size_t place, int round, const UnitBudget& budget) {
@@ -69,8 +78,7 @@ Expected<> TrialBench::measure(std::size_t place, int round, const UnitBudget& b
   }
   auto done = measure_now(place, round, budget);
   if (done) return done;
-  deployments_.drop(place);
-  lost_.look_for(plan, done.error().code);
+  give_up(place, plan, done.error().code);
   // Links say that they broke; the device that is gone is why.
   if (const Error* loss = lost_.loss_of(plan)) {
     return fail(ErrorCode::kUnavailable, "a device was lost: {}; seen as: {}", loss->message,

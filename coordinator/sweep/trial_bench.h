@@ -47,7 +47,8 @@ class TrialBench {
   /// Makes a request for each batch, and a meter for each trial. Call it first. Fails: as
   /// Workload::example and Workload::expected.
   Expected<> prepare();
-  /// Loads the shards of trials. `progress`: how many of how many are loaded.
+  /// Loads the shards of trials. `progress`: how many of how many are loaded. Devices that do not
+  /// answer are given up.
   void preload(const std::vector<std::size_t>& places, const std::atomic<bool>& stop,
                const std::function<void(std::size_t, std::size_t)>& progress);
   /// Measures one round of a trial, in place of what the trial has of that round. If that fails,
@@ -60,7 +61,9 @@ class TrialBench {
   /// none. Fails: as Deployment::open.
   Expected<load::DeploymentCache::Lease> open(std::size_t key, const plan::Plan& plan,
                                               const std::string& condition);
-  void drop(std::size_t key) { deployments_.drop(key); }
+  /// Closes the pipeline of a plan that has just failed with that code. Asks the plan's devices
+  /// whether they are still there, and gives up those that are not.
+  void give_up(std::size_t key, const plan::Plan& plan, ErrorCode code);
   /// Returns the request that a trial is measured with.
   const Value& request_of(const results::TrialRecord& trial) const {
     return requests_.at(trial.batch).body;
@@ -81,6 +84,9 @@ class TrialBench {
     int loading = -1;                   ///< TrialRound::loading of that round
   };
 
+  /// Gives up those of the devices that are lost, if `code` may mean that one is: nothing waits for
+  /// them again.
+  void give_up_lost(const std::vector<std::string>& devices, ErrorCode code);
   Expected<> measure_now(std::size_t place, int round, const UnitBudget& budget);
   Expected<> enter_condition(results::TrialRecord& trial);
   /// Returns TrialRound::loading of the round that a trial is measured in, through a deployment.

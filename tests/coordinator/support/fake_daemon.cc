@@ -47,7 +47,10 @@ FakeDaemon::~FakeDaemon() {
 
 Expected<> FakeDaemon::alive() const {
   if (dead_) return fail(ErrorCode::kUnavailable, "{}: nobody answers", config_.name);
-  return {};
+  if (!stopped_) return {};
+  if (abandoned_) return fail(ErrorCode::kUnavailable, "{}: given up", config_.name);
+  ++calls_waited_;
+  return fail(ErrorCode::kTimeout, "{}: no answer", config_.name);
 }
 
 void FakeDaemon::die() {
@@ -55,6 +58,18 @@ void FakeDaemon::die() {
   listener_->close();
   const std::lock_guard lock(mutex_);
   for (auto& [key, stage] : stages_) stage->close();
+}
+
+void FakeDaemon::stop() {
+  script_.hanging = true;
+  stopped_ = true;
+}
+
+std::uint64_t FakeDaemon::requests_swallowed() const {
+  const std::lock_guard lock(mutex_);
+  std::uint64_t swallowed = 0;
+  for (const auto& [key, stage] : stages_) swallowed += stage->swallowed();
+  return swallowed;
 }
 
 void FakeDaemon::fail_loads(std::optional<Error> error) {

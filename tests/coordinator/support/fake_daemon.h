@@ -28,6 +28,9 @@ class FakeDaemon final : public cluster::DaemonClient {
   // What a test may do to it.
   /// Ends as a killed process does: its links break and nobody answers any more.
   void die();
+  /// Stops as a process that gets SIGSTOP does: its stages swallow requests, and each call fails as
+  /// if its time had run out, until the client is abandoned.
+  void stop();
   /// Limits the weights of what is loaded.
   void set_memory_limit(std::uint64_t bytes) { info_.memory_limit_bytes = bytes; }
   /// Sets where it says it is, and whether it serves a transport that only a machine's own
@@ -94,6 +97,10 @@ class FakeDaemon final : public cluster::DaemonClient {
   // What a test may look at.
   std::size_t open_stages() const;
   std::size_t loaded_shards() const;
+  /// Returns the number of calls that would have waited for an answer until their time ran out.
+  int calls_waited() const { return calls_waited_; }
+  /// Returns the number of requests that its stages swallowed.
+  std::uint64_t requests_swallowed() const;
   int stages_opened() const;
   int loads() const { return loads_; }
   /// Returns the settings of every shard that was loaded, in order.
@@ -141,6 +148,7 @@ class FakeDaemon final : public cluster::DaemonClient {
   Expected<> renew_emulation(std::uint64_t lease) override;
   Expected<> end_emulation(std::uint64_t lease) override;
   Expected<cluster::ClockOffset> clock_offset(int probes) override;
+  void abandon() override { abandoned_ = true; }
   std::uint64_t weights_sent_bytes() const override { return sent_bytes_; }
 
  private:
@@ -158,6 +166,9 @@ class FakeDaemon final : public cluster::DaemonClient {
   cluster::DeviceInfo info_;
   transport::Transport& transport_;
   std::atomic<bool> dead_{false};
+  std::atomic<bool> stopped_{false};
+  std::atomic<bool> abandoned_{false};
+  mutable std::atomic<int> calls_waited_{0};
   StageScript script_;
   std::atomic<bool> refusing_examples_{false};
   cluster::ClockOffset clock_;

@@ -24,14 +24,15 @@ class LostDevicesTest : public testing::Test {
 };
 
 TEST_F(LostDevicesTest, ADeviceThatAnswersIsNotLost) {
-  lost_.look_for(plan_on({"a", "b"}), ErrorCode::kClosed);
+  lost_.look_for({"a", "b"}, ErrorCode::kClosed);
   EXPECT_FALSE(lost_.any());
   EXPECT_EQ(lost_.loss_of(plan_on({"a", "b"})), nullptr);
 }
 
 TEST_F(LostDevicesTest, OnlyPlansOfTheLostDeviceLoseIt) {
   daemons_[1]->die();
-  lost_.look_for(plan_on({"a", "b"}), ErrorCode::kClosed);
+  EXPECT_THAT(lost_.look_for({"a", "b"}, ErrorCode::kClosed), testing::ElementsAre("b"));
+  EXPECT_THAT(lost_.look_for({"b"}, ErrorCode::kClosed), testing::IsEmpty()) << "known";
   EXPECT_TRUE(lost_.any());
   EXPECT_FALSE(lost_.all());
   EXPECT_EQ(lost_.loss_of(plan_on({"a"})), nullptr);
@@ -39,7 +40,7 @@ TEST_F(LostDevicesTest, OnlyPlansOfTheLostDeviceLoseIt) {
   EXPECT_EQ(lost_.loss_of(plan_on({"a", "b"}))->code, ErrorCode::kUnavailable);
   daemons_[0]->die();
   EXPECT_FALSE(lost_.all()) << "nobody has asked";
-  lost_.look_for(plan_on({"a"}), ErrorCode::kTimeout);
+  lost_.look_for({"a"}, ErrorCode::kTimeout);
   EXPECT_TRUE(lost_.all());
 }
 
@@ -47,10 +48,10 @@ TEST_F(LostDevicesTest, NobodyIsAskedAfterAnErrorThatIsNoLoss) {
   daemons_[1]->die();
   for (const ErrorCode code : {ErrorCode::kExhausted, ErrorCode::kCorrupt,
                                ErrorCode::kInvalidArgument, ErrorCode::kNotFound}) {
-    lost_.look_for(plan_on({"b"}), code);
+    lost_.look_for({"b"}, code);
     EXPECT_FALSE(lost_.any());
   }
-  lost_.look_for(plan_on({"elsewhere", "b"}), ErrorCode::kInternal);
+  lost_.look_for({"elsewhere", "b"}, ErrorCode::kInternal);
   EXPECT_TRUE(lost_.any()) << "a device that the cluster has not is passed over";
 }
 

@@ -45,6 +45,34 @@ TEST_F(SweepRunnerTest, AKilledDaemonFailsItsTrialsAndTheRunCanBeResumed) {
   EXPECT_TRUE(store_.updated.has_value());
 }
 
+TEST_F(SweepRunnerTest, ADeviceThatHangsIsWaitedForOnce) {
+  options_.timeout_ms = 200;
+  bool stopped = false;
+  on_progress_ = [&](const SweepProgress& now) {
+    if (now.done != 7 || stopped) return;
+    stopped = true;
+    daemons_[1]->stop();
+  };
+  ASSERT_TRUE(sweep());
+  ASSERT_TRUE(stopped);
+  EXPECT_LE(daemons_[1]->requests_swallowed(), 1U) << "one request ran out of its time";
+  EXPECT_EQ(daemons_[1]->calls_waited(), 1) << "and the device was asked whether it is there";
+  for (const char* id : {"cut2", "cut5", "cut8", "all-on:b"}) {
+    EXPECT_EQ(trial(id).status, results::TrialStatus::kFailed) << id;
+    EXPECT_THAT(trial(id).failure, testing::StartsWith("a device was lost: b: no answer"));
+  }
+  EXPECT_EQ(trial("all-on:a").rounds.size(), 3U) << "the others go on";
+  EXPECT_TRUE(run_.finished.empty());
+}
+
+TEST_F(SweepRunnerTest, ADeviceThatHangsBeforeAnythingIsLoadedIsWaitedForOnce) {
+  daemons_[1]->stop();
+  ASSERT_TRUE(sweep());
+  EXPECT_EQ(daemons_[1]->calls_waited(), 2) << "asked for its tensors, and whether it is there";
+  EXPECT_EQ(trial("cut5").status, results::TrialStatus::kFailed);
+  EXPECT_EQ(trial("all-on:a").status, results::TrialStatus::kOk);
+}
+
 TEST_F(SweepRunnerTest, EndsEarlyWhereNoDeviceIsLeft) {
   daemons_[0]->die_at_request(20);
   daemons_[1]->die_at_request(20);

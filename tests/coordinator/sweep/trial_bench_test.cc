@@ -74,6 +74,21 @@ TEST_F(TrialBenchTest, TheLostDeviceIsNamedAndItsTrialsFailAtOnce) {
   EXPECT_TRUE(bench_.measure(3, 0, kLittle));
 }
 
+TEST_F(TrialBenchTest, AReferencePlanWhoseDeviceHangsTellsAllTrialsOfIt) {
+  run_.trials[3].status = results::TrialStatus::kFailed;
+  ReferencePlan reference(run_.trials, bench_, clock_of_passes_, std::chrono::milliseconds(200));
+  ASSERT_TRUE(bench_.prepare());
+  ASSERT_TRUE(bench_.measure(0, 0, kLittle));
+  ASSERT_FALSE(reference.read([] {}).plan_ms.empty());
+  daemons_[1]->stop();
+  EXPECT_TRUE(reference.read([] {}).plan_ms.empty());
+  EXPECT_TRUE(bench_.lost().any());
+  for (const std::size_t place : {0, 1, 4}) EXPECT_FALSE(bench_.measure(place, 1, kLittle));
+  EXPECT_TRUE(reference.read([] {}).plan_ms.empty());
+  EXPECT_EQ(daemons_[1]->calls_waited(), 1);
+  EXPECT_LE(daemons_[1]->requests_swallowed(), 1U);
+}
+
 TEST_F(TrialBenchTest, ARefusedConditionIsSaidSo) {
   ASSERT_TRUE(bench_.prepare());
   run_.trials[0].condition = "unreachable";
