@@ -71,7 +71,7 @@ function(pareto_run_test name program)
     set(ARG_TIMEOUT 300)
   endif()
   math(EXPR timeout "${ARG_TIMEOUT} * ${PARETO_TEST_PATIENCE}")
-  set(environment OPENBLAS_NUM_THREADS=1 PARETO_TEST_PATIENCE=${PARETO_TEST_PATIENCE}
+  set(environment OPENBLAS_NUM_THREADS=1 GOMP_SPINCOUNT=3000 PARETO_TEST_PATIENCE=${PARETO_TEST_PATIENCE}
       TSAN_OPTIONS=ignore_noninstrumented_modules=1:suppressions=${CMAKE_SOURCE_DIR}/tests/support/tsan.supp)
   if(ARG_FILTER)
     list(APPEND environment GTEST_FILTER=${ARG_FILTER})

@@ -13,7 +13,9 @@
 #include <utility>
 
 #include "core/base/log.h"
+#include "core/base/open_mp_spin.h"
 #include "core/base/standard_descriptors.h"
+#include "core/base/start_again.h"
 #include "core/runtime/operator_libraries.h"
 #include "core/transport/grpc/quiet.h"
 #include "daemon/config.h"
@@ -136,6 +138,7 @@ int check_config(const DaemonConfig& config) {
 
 int run(int argc, char** argv) {
   open_missing_descriptors(argv);
+  if (shorten_open_mp_spin()) start_again(argv);
   transport::silence_grpc();
   const auto command_line = parse_command_line(argc, argv);
   if (!command_line) return complain(command_line.error(), kWrongConfig);

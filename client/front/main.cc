@@ -11,6 +11,7 @@
 #include "client/front/quick_answer.h"
 #include "client/run_main.h"
 #include "core/base/file.h"
+#include "core/base/open_mp_spin.h"
 #include "core/base/standard_descriptors.h"
 
 namespace {
@@ -33,6 +34,7 @@ int become_whole_program(char** argv) {
   const auto whole = (front.parent_path() / PARETO_WHOLE_PROGRAM).lexically_normal();
   // gRPC may read it when it is loaded.
   ::setenv("GRPC_VERBOSITY", "NONE", 0);
+  shorten_open_mp_spin();
   ::execv(whole.c_str(), argv);
   std::cerr
       << "paretoctl: " << error_from_errno(errno, whole.string()).message

@@ -4,8 +4,9 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <initializer_list>
+
+#include "core/base/start_again.h"
 
 namespace pareto {
 namespace {
@@ -31,9 +32,7 @@ void open_missing_descriptors(char** argv) {
     open_null(number);
   }
   if (!taken) return;
-  std::error_code error;
-  const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
-  ::execv(program.c_str(), argv);
+  start_again(argv);
   ::_exit(EXIT_FAILURE);
 }
 

@@ -48,7 +48,7 @@ class EmulatedDaemons {
 Expected<nlohmann::json> measure_apart(const std::string& what,
                                        const std::vector<std::string>& arguments);
 
-/// What such a process does: runs `measure` and writes what it returns to that descriptor. Returns
+/// Runs `measure` in such a process and writes what it returns to that descriptor. Returns
 /// the exit status.
 int answer_apart(int ready_fd, const std::function<Expected<nlohmann::json>()>& measure);
 

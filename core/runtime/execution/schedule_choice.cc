@@ -292,8 +292,12 @@ class Chooser {
     std::vector<Candidate> candidates;
     PARETO_ASSIGN(Candidate whole, sequential());
     candidates.push_back(std::move(whole));
-    for (const ScheduleEntry& entry : schedules::builtin_schedules()) {
-      if (entry.name == kProgram) continue;
+    const auto& all = schedules::builtin_schedules();
+    for (const ScheduleEntry& entry : all) {
+      // The first of those that are alike within a device.
+      if (entry.name == kProgram ||
+          &*std::ranges::find(all, entry.make, &ScheduleEntry::make) != &entry)
+        continue;
       auto timetable = make(entry);
       // One that does not fit takes no part, nor one that is "sequential" here by another name.
       if (!timetable || is_sequential(*timetable)) continue;
