@@ -72,6 +72,9 @@ const std::map<std::string, std::set<std::string>>& allowed_arrows() {
       // What works knows nothing of what watches it: only daemon/metrics reads the others.
       {"netem", {"core/base", "core/plan"}},
       {"daemon/imitation", {"core/base", "core/runtime"}},
+      // Shares a device between whatever computes there: it knows no stage.
+      {"daemon/device", {"core/base", "daemon/device/policies"}},
+      {"daemon/device/policies", {"daemon/device"}},
       {"daemon/stage",
        {"core/base", "core/tensor", "core/plan", "core/wire", "core/transport", "core/control",
         "core/runtime"}},

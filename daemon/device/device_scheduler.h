@@ -1,0 +1,133 @@
+// Lets the stages of a device compute in turns, so that they share its cores by rule.
+//
+//   Stage ──TurnTaker::take(its request)──▶ TurnQueue (policy, cores, budget) ──▶ Turn ──▶ compute
+//
+// The thread that computes a request waits for its turn itself: work never moves to another thread.
+// A device that has cores free gives a turn for the price of a mutex.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "daemon/device/turn_queue.h"
+
+namespace pareto::daemon {
+
+/// Rules by which a device is shared.
+struct DeviceRules {
+  int cores = 1;  ///< cores that all turns together may hold
+  std::string policy{kDefaultTurnPolicy};
+  double busy = 1;  ///< share of the time for which they may be held; 1 is no limit
+};
+
+/// The turn that a request needs.
+struct TurnRequest {
+  int cores = 1;                ///< threads that compute it; no more count than the device has
+  int priority = 0;             ///< more is sooner
+  Deadline deadline{};          ///< after it the result is of no use
+  TimePoint arrived{};          ///< when the request came to this device
+  const void* alone = nullptr;  ///< what only one turn at a time may use; null: nothing
+};
+
+/// All turns of a device. It outlives its takers and their turns.
+///
+/// Threads: any.
+class DeviceScheduler {
+ public:
+  class Turn;
+  class TurnTaker;
+
+  /// Figures of one moment.
+  struct Reading {
+    std::string policy;
+    int cores = 0;
+    double busy_limit = 1;      ///< 1: none
+    Nanoseconds busy{};         ///< time of cores that turns held since it began; it only grows
+    std::uint64_t waiting = 0;  ///< requests that wait for a turn
+  };
+
+  /// Fails: kInvalidArgument (no such policy).
+  static Expected<std::unique_ptr<DeviceScheduler>> make(const DeviceRules& rules);
+  DeviceScheduler(const DeviceScheduler&) = delete;
+  DeviceScheduler& operator=(const DeviceScheduler&) = delete;
+
+  /// Returns a taker for a stage of a pipeline. Stages of one pipeline share what they took, and
+  /// the weight that was given last.
+  std::unique_ptr<TurnTaker> open(std::uint64_t pipeline, double weight);
+  /// Limits the share of the time for which cores are held, from now on.
+  void set_busy(double share);
+  Reading read() const;
+  int cores() const { return cores_; }
+
+ private:
+  struct Waiter;
+
+  DeviceScheduler(std::unique_ptr<TurnPolicy> policy, const DeviceRules& rules);
+  /// Gives turns to all who can have one now. The caller holds mutex_.
+  void give_turns(TimePoint now);
+  /// Lets those who wait for the budget look again when it opens, which depends on the cores that
+  /// are held. The caller holds mutex_.
+  void look_again();
+  void give_back(const HeldTurn& turn);
+
+  const std::string policy_;
+  const int cores_;
+  mutable std::mutex mutex_;
+  double busy_;
+  mutable TurnQueue queue_;
+  std::map<std::uint64_t, std::weak_ptr<TurnAccount>> accounts_;  ///< under their pipelines
+};
+
+/// A turn to compute, given back when it is destroyed. Threads: one.
+class DeviceScheduler::Turn {
+ public:
+  Turn(DeviceScheduler& scheduler, const HeldTurn& held) : scheduler_(&scheduler), held_(held) {}
+  ~Turn() {
+    if (scheduler_ != nullptr) scheduler_->give_back(held_);
+  }
+  Turn(Turn&& other) noexcept
+      : scheduler_(std::exchange(other.scheduler_, nullptr)), held_(other.held_) {}
+  Turn& operator=(Turn&&) = delete;
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  DeviceScheduler* scheduler_;
+  HeldTurn held_;
+};
+
+/// Takes the turns of one stage. It outlives them.
+///
+/// Threads: any.
+class DeviceScheduler::TurnTaker {
+ public:
+  TurnTaker(DeviceScheduler& scheduler, std::shared_ptr<TurnAccount> account)
+      : scheduler_(scheduler), account_(std::move(account)) {}
+  TurnTaker(const TurnTaker&) = delete;
+  TurnTaker& operator=(const TurnTaker&) = delete;
+
+  /// Waits for a turn. Fails: kTimeout (the request's deadline has passed), kClosed.
+  Expected<Turn> take(const TurnRequest& request);
+  /// Returns a turn if there is one at once.
+  std::optional<Turn> try_take(const TurnRequest& request);
+  /// Wakes who waits. No turn is given from now on; those that are held stay.
+  void close();
+
+ private:
+  WaitingTurn waiting(const TurnRequest& request) const;
+
+  DeviceScheduler& scheduler_;
+  const std::shared_ptr<TurnAccount> account_;
+  bool closed_ = false;  ///< guarded by the scheduler's mutex
+};
+
+using TurnTaker = DeviceScheduler::TurnTaker;
+
+}  // namespace pareto::daemon
