@@ -94,6 +94,8 @@ Expected<> FrameDecoder::accept_header() {
   message_.pipeline = header.pipeline;
   message_.request = header.request;
   message_.sequence = header.sequence;
+  message_.time_left = header.time_left;
+  message_.priority = header.priority;
   metadata_.resize(header.metadata_bytes);
   metadata_checksum_ = header.metadata_checksum;
   payload_bytes_ = header.payload_bytes;

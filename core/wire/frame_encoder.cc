@@ -88,6 +88,8 @@ Expected<> FrameEncoder::encode_into(EncodedFrame& frame, const Message& message
   header.pipeline = message.pipeline;
   header.request = message.request;
   header.sequence = message.sequence;
+  header.time_left = message.time_left;
+  header.priority = message.priority;
   header.metadata_bytes = static_cast<std::uint32_t>(metadata.size());
   header.payload_bytes = payload_bytes;
   header.metadata_checksum = checksum(metadata);

@@ -20,9 +20,19 @@ constexpr std::size_t kAtRequest = 16;
 constexpr std::size_t kAtSequence = 24;
 constexpr std::size_t kAtMetadataBytes = 28;
 constexpr std::size_t kAtPayloadBytes = 32;
-constexpr std::size_t kAtReserved = 40;
+constexpr std::size_t kAtTimeLeft = 40;
+constexpr std::size_t kAtPriority = 44;
+constexpr std::size_t kAtReserved = 45;
+constexpr std::size_t kReservedBytes = 3;
 constexpr std::size_t kAtMetadataChecksum = 48;
 constexpr std::size_t kAtHeaderChecksum = 56;
+
+/// Returns whole microseconds: 0 only for 0, and no more than fit.
+std::uint32_t travelling(Nanoseconds time_left) {
+  if (time_left == Nanoseconds(0)) return 0;
+  const auto whole = std::chrono::floor<std::chrono::microseconds>(time_left).count();
+  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(whole, 1, UINT32_MAX));
+}
 
 template <typename T>
 void store(std::array<std::byte, kHeaderBytes>& bytes, std::size_t offset, T number) {
@@ -47,6 +57,8 @@ std::array<std::byte, kHeaderBytes> write_header(const Header& header) {
   store(bytes, kAtSequence, header.sequence);
   store(bytes, kAtMetadataBytes, header.metadata_bytes);
   store(bytes, kAtPayloadBytes, header.payload_bytes);
+  store(bytes, kAtTimeLeft, travelling(header.time_left));
+  store(bytes, kAtPriority, header.priority);
   store(bytes, kAtMetadataChecksum, header.metadata_checksum);
   store(bytes, kAtHeaderChecksum, checksum(std::span(bytes).first(kAtHeaderChecksum)));
   return bytes;
@@ -77,7 +89,8 @@ Expected<Header> read_header(const std::array<std::byte, kHeaderBytes>& bytes,
   if ((flags & ~kFlagPayloadChecksum) != 0) {
     return fail(ErrorCode::kCorrupt, "unknown flags {:#x}", flags);
   }
-  if (load<std::uint64_t>(bytes, kAtReserved) != 0) {
+  const auto reserved = std::span(bytes).subspan(kAtReserved, kReservedBytes);
+  if (std::ranges::any_of(reserved, [](std::byte byte) { return byte != std::byte{}; })) {
     return fail(ErrorCode::kCorrupt, "reserved bytes of the header are not zero");
   }
   Header header;
@@ -86,6 +99,8 @@ Expected<Header> read_header(const std::array<std::byte, kHeaderBytes>& bytes,
   header.pipeline = load<std::uint64_t>(bytes, kAtPipeline);
   header.request = load<std::uint64_t>(bytes, kAtRequest);
   header.sequence = load<std::uint32_t>(bytes, kAtSequence);
+  header.time_left = std::chrono::microseconds(load<std::uint32_t>(bytes, kAtTimeLeft));
+  header.priority = load<std::int8_t>(bytes, kAtPriority);
   header.metadata_bytes = load<std::uint32_t>(bytes, kAtMetadataBytes);
   header.payload_bytes = load<std::uint64_t>(bytes, kAtPayloadBytes);
   header.metadata_checksum = load<std::uint64_t>(bytes, kAtMetadataChecksum);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/wire/frame.h"
 
@@ -16,6 +17,8 @@ struct Header {
   std::uint64_t pipeline = 0;
   std::uint64_t request = 0;
   std::uint32_t sequence = 0;
+  Nanoseconds time_left{};  ///< travels in whole microseconds; see Message
+  std::int8_t priority = 0;
   std::uint32_t metadata_bytes = 0;
   std::uint64_t payload_bytes = 0;
   std::uint64_t metadata_checksum = 0;

@@ -64,6 +64,10 @@ struct Message {
   std::uint64_t pipeline = 0;  ///< pipeline of the coordinator
   std::uint64_t request = 0;   ///< counts up from 0 at the source
   std::uint32_t sequence = 0;  ///< part of the request, if it travels in several
+  /// Time after which the request's result is of no use, from when the message is sent. 0: never.
+  /// Clocks of devices differ, so each stage takes off what the request spent there.
+  Nanoseconds time_left{};
+  std::int8_t priority = 0;  ///< more is sooner, where a device computes by priority
   Timeline timeline;
   Value body;
   /// Pool that gets the memory of timeline and body when the message ends

@@ -86,6 +86,8 @@ Expected<Message> borrow_frame(std::span<const std::byte> bytes,
   message.pipeline = header.pipeline;
   message.request = header.request;
   message.sequence = header.sequence;
+  message.time_left = header.time_left;
+  message.priority = header.priority;
   return message;
 }
 

@@ -48,6 +48,8 @@ void expect_same(const Message& a, const Message& b) {
   EXPECT_EQ(a.pipeline, b.pipeline);
   EXPECT_EQ(a.request, b.request);
   EXPECT_EQ(a.sequence, b.sequence);
+  EXPECT_EQ(a.time_left, b.time_left);
+  EXPECT_EQ(a.priority, b.priority);
   EXPECT_EQ(a.timeline, b.timeline);
   EXPECT_TRUE(bit_equal(a.body, b.body)) << describe(a.body) << " and " << describe(b.body);
 }
@@ -104,6 +106,31 @@ TEST(Frame, RoundTripsTheExample) {
   const auto decoded = decode(encode(example()));
   ASSERT_TRUE(decoded) << decoded.error().message;
   expect_same(*decoded, example());
+}
+
+TEST(Frame, CarriesWhatTimeIsLeftAndThePriority) {
+  using std::chrono::microseconds;
+  using std::chrono::nanoseconds;
+  struct Case {
+    Nanoseconds left;
+    Nanoseconds read;
+  };
+  const std::vector<Case> cases{{nanoseconds(0), nanoseconds(0)},
+                                {nanoseconds(1), microseconds(1)},
+                                {nanoseconds(1999), microseconds(1)},
+                                {-nanoseconds(5), microseconds(1)},
+                                {std::chrono::hours(1), std::chrono::hours(1)},
+                                {std::chrono::hours(9), microseconds(UINT32_MAX)}};
+  for (const auto& [left, read] : cases) {
+    for (const int priority : {-128, -1, 0, 127}) {
+      Message message = example();
+      message.time_left = left;
+      message.priority = static_cast<std::int8_t>(priority);
+      const Message back = decode(encode(message)).value();
+      message.time_left = read;
+      expect_same(back, message);
+    }
+  }
 }
 
 TEST(Frame, RoundTripsEveryKindOfValue) {

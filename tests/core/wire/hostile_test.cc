@@ -124,7 +124,10 @@ TEST(HostileFrame, UnknownKindFlagsTagsAndDtypes) {
   expect_corrupt(Forge().kind(9).no_timeline().u32(0).u8(0), "kind");
   expect_corrupt(Forge().flags(2).no_timeline().u32(0).u8(0), "flags");
   expect_corrupt(Forge().flags(1).no_timeline().u32(0).u8(0), "empty");
-  expect_corrupt(Forge().reserved(1).no_timeline().u32(0).u8(0), "reserved");
+  for (const int bit : {40, 47, 63}) {
+    expect_corrupt(Forge().reserved(std::uint64_t{1} << bit).no_timeline().u32(0).u8(0),
+                   "reserved");
+  }
   expect_corrupt(Forge().no_timeline().u32(0).u8(10), "tag");
   expect_corrupt(Forge().no_timeline().u32(0).u8(2).u8(2), "bool");
   expect_corrupt(Forge().no_timeline().u32(1).u8(12).u8(0).u16(0).u8(9).u32(0), "dtype");
