@@ -24,7 +24,8 @@ constexpr const char* kExamples =
     "  paretod --cpu 0 --memory-limit 512MiB --check-config\n"
     "\n"
     "Every setting is also a key of the configuration file (--store-limit: store_limit) and a "
-    "variable\n(PARETOD_STORE_LIMIT). Flags win over variables, and variables over the file.\n"
+    "variable\n(PARETOD_STORE_LIMIT). --limit-busy is busy in its section limits. Flags win over "
+    "variables, and\nvariables over the file.\n"
     "\n"
     "Signals: TERM and INT finish what is in flight and exit with 0; a second one does not wait.\n"
     "HUP reads the configuration again.\n"
@@ -34,6 +35,32 @@ constexpr const char* kExamples =
     "  1  failed while running\n"
     "  2  wrong flags or configuration\n"
     "  3  the environment refuses (port in use, no permission)";
+
+constexpr std::string_view kLimits = "limits";
+constexpr std::string_view kLimitPrefix = "limit_";
+
+/// Returns the name of a setting in the file's section of limits; none if it does not stand there.
+std::optional<std::string> name_among_limits(const Setting& setting) {
+  if (setting.key == "memory_limit") return "memory";
+  if (!setting.key.starts_with(kLimitPrefix)) return std::nullopt;
+  return setting.key.substr(kLimitPrefix.size());
+}
+
+void read_limits(ConfigSection& root, DaemonConfig& config) {
+  auto section = root.section(std::string(kLimits));
+  if (!section) return;
+  for (const Setting& setting : settings()) {
+    const auto name = name_among_limits(setting);
+    if (!name) continue;
+    std::string text;
+    section->optional(*name, text);
+    if (!section->has(*name)) continue;
+    if (setting.key == "memory_limit" && root.has(setting.key)) {
+      section->problem(*name, "it is memory_limit, which stands in the file too: leave one out");
+    }
+    if (auto set = setting.set(config, text); !set) section->problem(*name, set.error().message);
+  }
+}
 
 /// Returns the text at a key of the file, in the form that the setting reads.
 void read_key(ConfigSection& root, const Setting& setting, DaemonConfig& config) {
@@ -60,7 +87,10 @@ void read_key(ConfigSection& root, const Setting& setting, DaemonConfig& config)
 Expected<> read_config_file(const std::string& path, DaemonConfig& config) {
   PARETO_ASSIGN(ConfigReader file, ConfigReader::from_file(path));
   ConfigSection root = file.root();
-  for (const Setting& setting : settings()) read_key(root, setting, config);
+  for (const Setting& setting : settings()) {
+    if (!setting.key.starts_with(kLimitPrefix)) read_key(root, setting, config);
+  }
+  read_limits(root, config);
   return file.finish();
 }
 

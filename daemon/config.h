@@ -24,8 +24,11 @@ struct DaemonConfig {
   std::string name;       ///< this device's name; "" means the host's
   std::string state_dir;  ///< "": pareto-edge/paretod below $XDG_STATE_HOME or ~/.local/state
   std::uint64_t store_limit_bytes = std::uint64_t{8} << 30;
-  std::uint64_t memory_limit_bytes = 0;  ///< 0 means what the machine has available
-  std::vector<int> cpu;                  ///< cores to run on; empty means all
+  std::uint64_t memory_limit_bytes = 0;   ///< 0 means what the machine has available
+  int limit_cores = 0;                    ///< cores that shards compute on together; 0 means all
+  double limit_busy = 1;                  ///< share of the time for which they compute; 1 means all
+  std::string turns{kDefaultTurnPolicy};  ///< order in which stages compute
+  std::vector<int> cpu;                   ///< cores to run on; empty means all
   /// Threads of shards whose coordinator names no number. 0 ("auto") means all cores of `cpu`.
   int threads = 0;
   std::string device = "cpu";          ///< device that shards run on: cpu or cuda:N
@@ -45,9 +48,9 @@ struct DaemonConfig {
   std::string discovery = "mdns";     ///< "mdns" lets others find this daemon; "off" does not
 };
 
-/// One setting with its names: "store_limit" in the file, --store-limit, PARETOD_STORE_LIMIT. Every
-/// value is text first. It is parsed and checked in one place, so a mistake reads the same wherever
-/// it was made.
+/// One setting with its names: "store_limit" in the file, --store-limit, PARETOD_STORE_LIMIT. What
+/// begins with limit_ stands in the file's section limits. Every value is text first. It is parsed
+/// and checked in one place, so a mistake reads the same wherever it was made.
 struct Setting {
   std::string key;
   std::string value_name;  ///< "SIZE"

@@ -56,6 +56,18 @@ Expected<runtime::RunnerFactory> runners_for(const DaemonConfig& config,
   return imitate(std::make_shared<ImitatedDevice>(config.speed, std::move(paces)), std::move(real));
 }
 
+/// Returns the cores that shards may compute on together.
+int usable_cores(const DaemonConfig& config) {
+  const int cores = useful_threads();
+  return config.limit_cores > 0 ? std::min(config.limit_cores, cores) : cores;
+}
+
+/// Returns the threads of a shard whose coordinator names no number.
+int default_threads(const DaemonConfig& config) {
+  if (config.threads == 0) return usable_cores(config);
+  return config.limit_cores > 0 ? std::min(config.threads, config.limit_cores) : config.threads;
+}
+
 /// Adds to a machine's description what it imitates.
 Machine described(Machine machine, const DaemonConfig& config) {
   if (config.speed > 0) machine.cpu += fmt::format(", as if {} of a core", config.speed);
@@ -134,6 +146,7 @@ Expected<std::unique_ptr<Daemon>> Daemon::start(const DaemonConfig& config, Daem
       config.memory_limit_bytes, parts.memory, daemon->watch_);
   StageHostOptions options;
   options.device = name;
+  options.rules = {usable_cores(config), config.turns, config.limit_busy};
   options.limits.max_frame_bytes = config.max_frame_bytes;
   PARETO_ASSIGN(daemon->stages_,
                 StageHost::listen(std::move(options), std::move(parts.transports), config.data));
@@ -144,13 +157,14 @@ Expected<std::unique_ptr<Daemon>> Daemon::start(const DaemonConfig& config, Daem
                        *daemon->stages_,
                        *daemon->network_,
                        name,
-                       config.threads > 0 ? config.threads : useful_threads(),
+                       default_threads(config),
                        described(describe_machine(), config),
                        parts.runtime,
                        parts.engines,
                        parts.memory,
                        config.device};
   control.machine_state = [] { return machine_state(); };
+  control.limit_cores = config.limit_cores;
   PARETO_TRY(daemon->serve_metrics(name, parts.runtime, parts.memory));
   PARETO_ASSIGN(daemon->control_, ControlServer::start(config.listen, std::move(control)));
   spdlog::info("{} serves at {}", name, daemon->control_->address());
@@ -197,6 +211,7 @@ Daemon::Reloaded Daemon::reload(const DaemonConfig& config) {
   }
   store_->set_limit(config_.store_limit_bytes);
   shards_->set_memory_limit(config_.memory_limit_bytes);
+  stages_->turns().set_busy(config_.limit_busy);
   static_cast<void>(set_log_level(config_.log_level));
   if (config_.discovery != discovery) announce();
   if (metrics_) metrics_->refresh_certificate();

@@ -154,7 +154,19 @@ std::string get_bytes(const DaemonConfig& config) {
   return std::to_string(config.*Member);
 }
 
-const std::array<Setting, 23> kSettings{{
+/// Least share of the time that a device can be limited to.
+constexpr double kLeastBusy = 0.01;
+
+Expected<> set_busy(DaemonConfig& config, const std::string& text) {
+  PARETO_ASSIGN(const double share, parse_share(text));
+  if (share < kLeastBusy) {
+    return fail(ErrorCode::kInvalidArgument, "\"{}\" is not between 1% and 100%", text);
+  }
+  config.limit_busy = share;
+  return {};
+}
+
+const std::array<Setting, 26> kSettings{{
     {"listen", "ADDR",
      "address of the control service: HOST:PORT, or unix:/FILE; port 0 picks a free one (default: "
      "0.0.0.0:7070)",
@@ -185,6 +197,27 @@ const std::array<Setting, 23> kSettings{{
     {"memory_limit", "SIZE",
      "memory that shards may take; 0: what the machine has free (default: 0)", true,
      set_bytes<&DaemonConfig::memory_limit_bytes>, get_bytes<&DaemonConfig::memory_limit_bytes>},
+    {"limit_cores", "N", "cores that shards may compute on together; 0: all of --cpu (default: 0)",
+     false,
+     [](DaemonConfig& config, const std::string& text) -> Expected<> {
+       PARETO_ASSIGN(config.limit_cores, parse_int(text, 0, kMaxCores));
+       return {};
+     },
+     [](const DaemonConfig& config) { return std::to_string(config.limit_cores); }},
+    {"limit_busy", "SHARE",
+     "share of the time for which shards may compute on these cores, 1% to 100% (default: 100%)",
+     true, set_busy,
+     [](const DaemonConfig& config) { return fmt::format("{:.6g}%", config.limit_busy * 100); }},
+    {"turns", "POLICY",
+     "order in which pipelines compute here: fair shares cores by their weights, fifo takes "
+     "requests as they came, deadline takes the most urgent one (default: fair)",
+     false,
+     [](DaemonConfig& config, const std::string& text) -> Expected<> {
+       PARETO_TRY(make_turn_policy(text));
+       config.turns = text;
+       return {};
+     },
+     get_text<&DaemonConfig::turns>},
     {"cpu", "LIST", "cores to run on, as 0 or 0-2,5 (default: all of them)", false,
      [](DaemonConfig& config, const std::string& text) -> Expected<> {
        PARETO_ASSIGN(config.cpu, parse_cores(text));

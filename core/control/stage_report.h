@@ -46,6 +46,7 @@ struct StageActivity : StageReport {
   std::uint64_t answered = 0;  ///< requests whose values were sent on
   DurationCounts wait{};       ///< times that requests waited to be computed
   DurationCounts compute{};
+  std::uint64_t dropped = 0;  ///< failed requests that were too late to be computed
   Nanoseconds receiving{};   ///< while requests were coming in
   Nanoseconds sending{};     ///< time until the downstream link had taken what was sent
   Nanoseconds round_trip{};  ///< round trip to the next stage when it started; 0: not known

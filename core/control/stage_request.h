@@ -21,6 +21,10 @@ struct StageRequest {
   /// Compute time of a request, by the device's profile; 0: not known.
   Nanoseconds profiled_compute{};
   bool payload_checksum = true;  ///< whether what it sends has a checksum
+  /// Share of the device's cores, relative to other pipelines': plan::kLeastWeight to kMostWeight.
+  double weight = 1;
+  /// Priority of its requests that name none; more is sooner: ±plan::kMostPriority.
+  int priority = 0;
   bool operator==(const StageRequest&) const = default;
 };
 

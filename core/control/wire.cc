@@ -161,6 +161,8 @@ v1::OpenStageRequest to_wire(const StageRequest& stage) {
   wire.set_max_frame_bytes(stage.max_frame_bytes);
   wire.set_codec(stage.codec);
   wire.set_no_checksum(!stage.payload_checksum);
+  wire.set_weight(stage.weight);
+  wire.set_priority(stage.priority);
   wire.set_profiled_compute_ns(static_cast<std::uint64_t>(stage.profiled_compute.count()));
   return wire;
 }
@@ -177,6 +179,8 @@ StageRequest from_wire(const v1::OpenStageRequest& wire) {
   stage.max_frame_bytes = wire.max_frame_bytes();
   stage.codec = wire.codec();
   stage.payload_checksum = !wire.no_checksum();
+  if (wire.weight() != 0) stage.weight = wire.weight();
+  stage.priority = wire.priority();
   stage.profiled_compute = Nanoseconds(static_cast<Nanoseconds::rep>(
       std::min<std::uint64_t>(wire.profiled_compute_ns(), INT64_MAX)));
   return stage;
@@ -213,6 +217,7 @@ v1::StageActivity to_wire(const StageActivity& activity) {
   wire.set_end(activity.end);
   wire.set_engine(activity.engine);
   wire.set_answered(activity.answered);
+  wire.set_dropped(activity.dropped);
   *wire.mutable_wait() = to_wire(activity.wait);
   *wire.mutable_compute() = to_wire(activity.compute);
   wire.set_receiving_ns(activity.receiving.count());
@@ -231,6 +236,7 @@ Expected<StageActivity> from_wire(const v1::StageActivity& wire) {
   activity.end = wire.end();
   activity.engine = printable(wire.engine());
   activity.answered = wire.answered();
+  activity.dropped = wire.dropped();
   PARETO_ASSIGN(activity.wait, from_wire(wire.wait()));
   PARETO_ASSIGN(activity.compute, from_wire(wire.compute()));
   PARETO_ASSIGN(activity.receiving, duration_from(wire.receiving_ns()));

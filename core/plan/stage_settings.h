@@ -13,6 +13,11 @@ namespace pareto::plan {
 inline constexpr int kMostThreads = 256;
 /// Most bytes of the text of a schedule.
 inline constexpr std::size_t kMostScheduleBytes = 256 << 10;
+/// Weights of pipelines that share a device: the least and the most.
+inline constexpr double kLeastWeight = 0.01;
+inline constexpr double kMostWeight = 100;
+/// Priorities of requests are from −kMostPriority to this.
+inline constexpr int kMostPriority = 127;
 /// The schedule of a stage that names none.
 inline constexpr const char* kSequential = "sequential";
 /// The device keeps the schedule that is fastest there.

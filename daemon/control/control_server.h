@@ -42,6 +42,7 @@ struct ControlParts {
   std::string default_device = "cpu";  ///< device for settings that name none
   MachineProbe machine_state = [] { return control::MachineState{}; };
   transport::Place place = transport::this_place();
+  int limit_cores = 0;  ///< cores that shards may compute on together; 0: no limit
 };
 
 /// Returns an address to listen on as one that works from this machine: an unspecified host is

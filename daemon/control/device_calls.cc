@@ -46,6 +46,10 @@ Expected<> describe_device(const ControlParts& parts, const v1::DescribeRequest&
     data.set_transport(address.transport);
     data.set_address(address.address);
   }
+  const DeviceScheduler::Reading turns = parts.stages.turns().read();
+  reply.set_turns(turns.policy);
+  reply.set_limit_cores(static_cast<std::uint32_t>(parts.limit_cores));
+  if (turns.busy_limit < 1) reply.set_limit_busy(turns.busy_limit);
   const TensorStore::Status store = parts.store.status();
   reply.set_max_frame_bytes(parts.stages.max_frame_bytes());
   reply.set_store_bytes(store.bytes);
@@ -97,6 +101,9 @@ void observe_device(const ControlParts& parts, const SessionTable& sessions,
   for (const WatchedStage& stage : parts.stages.watch()) {
     *reply.add_stages() = control::to_wire(stage.activity);
   }
+  const DeviceScheduler::Reading turns = parts.stages.turns().read();
+  reply.set_turns_ns(turns.busy.count());
+  reply.set_turn_cores(static_cast<std::uint32_t>(turns.cores));
   reply.set_cpu_ns(process_cpu_time().count());
   reply.set_clock_ns(clock_now().count());
 }

@@ -70,6 +70,7 @@ Expected<runtime::RunnerOptions> options_from(const ControlParts& parts,
   PARETO_ASSIGN(options.precision, runtime::parse_precision(settings.precision));
   if (settings.max_error > 0) options.max_error = settings.max_error;
   options.threads = settings.threads > 0 ? settings.threads : parts.default_threads;
+  if (parts.limit_cores > 0) options.threads = std::min(options.threads, parts.limit_cores);
   options.device = settings.device.empty() ? parts.default_device : settings.device;
   options.batch = settings.batch;
   options.schedule = settings.schedule;

@@ -1,5 +1,6 @@
 #include "daemon/metrics/daemon_metrics.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 #include <vector>
@@ -90,8 +91,12 @@ void add_meters(Families& families, const StageMeters& meters) {
   StageFamily wait("pareto_stage_wait_seconds",
                    "Waiting for the shard: behind other requests, and other pipelines",
                    Kind::kHistogram);
+  StageFamily turn_wait("pareto_stage_turn_wait_seconds",
+                        "Waiting for a turn of the device: other pipelines, and its limits",
+                        Kind::kHistogram);
   StageFamily requests("pareto_requests_total",
-                       "Requests that left a stage with its values (ok), or failed in it (failed)",
+                       "Requests that left a stage with its values (ok), failed in it (failed), or "
+                       "were not computed because their deadline had passed (dropped)",
                        Kind::kCounter);
   StageFamily in_flight("pareto_requests_in_flight",
                         "Requests that a stage has received and not yet sent on", Kind::kGauge);
@@ -115,8 +120,12 @@ void add_meters(Families& families, const StageMeters& meters) {
     const StagePlace& place = reading.place;
     compute.add(place, reading.compute);
     wait.add(place, reading.wait);
+    turn_wait.add(place, reading.turn_wait);
     requests.add(place, value_of(reading.answered), {{"outcome", "ok"}});
-    requests.add(place, value_of(reading.failed), {{"outcome", "failed"}});
+    // Counted one after the other, and read in between.
+    const std::uint64_t dropped = std::min(reading.dropped, reading.failed);
+    requests.add(place, value_of(reading.failed - dropped), {{"outcome", "failed"}});
+    requests.add(place, value_of(dropped), {{"outcome", "dropped"}});
     in_flight.add(place, value_of(reading.in_flight));
     failures.add(place, value_of(reading.broken_stages));
     received.add(place, value_of(reading.bytes_received));
@@ -125,10 +134,25 @@ void add_meters(Families& families, const StageMeters& meters) {
     if (reading.link_bytes_per_second) rate.add(place, value_of(*reading.link_bytes_per_second));
     if (reading.profiled_compute) profiled.add(place, to_seconds(*reading.profiled_compute));
   }
-  for (StageFamily* family : {&compute, &wait, &requests, &in_flight, &failures, &received, &sent,
-                              &round_trip, &rate, &profiled}) {
+  for (StageFamily* family : {&compute, &wait, &turn_wait, &requests, &in_flight, &failures,
+                              &received, &sent, &round_trip, &rate, &profiled}) {
     families.push_back(family->take());
   }
+}
+
+void add_turns(Families& families, const DeviceScheduler& scheduler) {
+  const DeviceScheduler::Reading turns = scheduler.read();
+  families.push_back(single("pareto_device_busy_core_seconds_total",
+                            "Core time for which stages held turns to compute", Kind::kCounter,
+                            to_seconds(turns.busy)));
+  families.push_back(single("pareto_device_cores", "Cores that stages may compute on together",
+                            Kind::kGauge, value_of(turns.cores)));
+  families.push_back(single("pareto_device_requests_waiting", "Requests that wait for a turn",
+                            Kind::kGauge, value_of(turns.waiting)));
+  if (turns.busy_limit >= 1) return;
+  families.push_back(single("pareto_device_busy_limit_ratio",
+                            "Share of the time for which these cores may compute (limits: busy)",
+                            Kind::kGauge, turns.busy_limit));
 }
 
 void add_shards(Families& families, const ShardCache& shards) {
@@ -196,6 +220,7 @@ Families daemon_metrics(const MetricsParts& parts) {
   add_stages(families, parts.stages);
   add_stage_info(families, parts.stages);
   add_meters(families, parts.stages.meters());
+  add_turns(families, parts.stages.turns());
   add_shards(families, parts.shards);
   add_store(families, parts.store);
   add_memory(families, parts.memory());

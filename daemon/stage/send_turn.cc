@@ -1,5 +1,6 @@
 #include "daemon/stage/send_turn.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace pareto::daemon {
@@ -11,6 +12,13 @@ using wire::MessageKind;
 /// over the limits.
 bool is_refusal(const Error& error) {
   return error.code == ErrorCode::kExhausted || error.code == ErrorCode::kInvalidArgument;
+}
+
+/// Returns what is left until a deadline: at least 1 µs, so that the next stage sees that there is
+/// one.
+Nanoseconds time_left(TimePoint deadline) {
+  const Nanoseconds left = deadline - std::chrono::steady_clock::now();
+  return std::max<Nanoseconds>(left, std::chrono::microseconds(1));
 }
 
 }  // namespace
@@ -38,6 +46,7 @@ Expected<> SendTurn::send(StageItem& item) {
     item.times.send = state_->last.send;
     item.times.send_cpu = state_->last.cpu;
     message.timeline.push_back(item.times);
+    if (item.deadline) message.time_left = time_left(*item.deadline);
   }
   auto sent = downstream_->send(message);
   const bool refused = !sent && is_refusal(sent.error());

@@ -50,7 +50,7 @@ Stage::Stage(StageParts parts)
       to_compute_(parts.queue, {parts.queue_bytes, StageItem::bytes_of}),
       to_send_(parts.queue, parts.queue_bytes),
       work_(
-          context_, std::move(parts.shard),
+          context_, std::move(parts.shard), std::move(parts.turns),
           // Only the thread that computes adds to that queue: room that there is stays.
           [this] { return to_send_.has_room(); },
           [this](Message part) {
@@ -148,7 +148,11 @@ void Stage::receive_requests() {
     const bool alone = meter.in_flight++ == 0;
     const bool at_once = alone && may_compute_at_once(*arrival);
     StageItem item = item_of(std::move(received), context_.stage);
-    if (at_once ? !compute_and_send(item) : !to_compute_.push(std::move(item))) return;
+    // A thread that receives does not wait for its turn: pings are to be answered.
+    auto turn = at_once ? work_.try_turn(item) : std::nullopt;
+    const bool goes_on = turn ? compute_and_send(item, std::move(turn))
+                              : to_compute_.push(std::move(item)).has_value();
+    if (!goes_on) return;
   }
   {
     const std::lock_guard lock(mutex_);
@@ -175,11 +179,13 @@ void Stage::compute_requests() {
   }
 }
 
-bool Stage::compute_and_send(StageItem& item) {
-  work_.compute(item);
+bool Stage::compute_and_send(StageItem& item, std::optional<StageWork::Turn> turn) {
+  work_.compute(item, std::move(turn));
   if (to_send_.idle() && to_compute_.size() == 0) {
-    auto turn = links_.try_send_turn();
-    if (turn && turn->is_cheap_after(item.times.compute)) return send(item, *std::move(turn));
+    auto sending = links_.try_send_turn();
+    if (sending && sending->is_cheap_after(item.times.compute)) {
+      return send(item, *std::move(sending));
+    }
   }
   const bool last = item.message.kind == MessageKind::kEnd;
   return to_send_.push(std::move(item)) && !last;
@@ -264,6 +270,7 @@ void Stage::end(std::optional<std::string> failure) {
     changed_.notify_all();
   }
   links_.close();
+  work_.close();
   to_compute_.close();
   to_send_.close();
   StageMeter& meter = *context_.meter;
@@ -320,6 +327,7 @@ WatchedStage Stage::watch() const {
   activity.end = shard.end;
   activity.engine = loaded->report().engine;
   activity.answered = meter.answered;
+  activity.dropped = meter.dropped;
   activity.wait = meter.wait.read();
   activity.compute = meter.compute.read();
   activity.receiving = Nanoseconds(meter.receiving);

@@ -5,7 +5,7 @@
 //
 // Waking another thread costs time. If nothing waits to be computed or sent, and sending takes
 // little, the compute thread sends what it made itself. If a request comes to an idle stage whose
-// engine has one thread, the receiving thread computes it.
+// engine has one thread, the receiving thread computes it, if the device gives it a turn at once.
 #pragma once
 
 #include <atomic>
@@ -48,6 +48,7 @@ inline constexpr std::uint64_t kQueueBytes = std::uint64_t{256} << 20;
 struct StageParts {
   StageContext context;  ///< which stage it is; its meter is the stage's alone
   std::shared_ptr<LoadedShard> shard;
+  StageTurns turns;
   std::size_t queue = 4;                        ///< capacity of each of its two queues
   std::unique_ptr<transport::Link> downstream;  ///< introduced already; null: the sink will connect
   std::uint64_t queue_bytes = kQueueBytes;      ///< the most that the requests in each queue hold
@@ -113,9 +114,9 @@ class Stage {
   /// Returns whether the receiving thread may compute a request that came to a stage with nothing
   /// to do.
   bool may_compute_at_once(const Arrival& arrival) const;
-  /// Computes an item, then sends it or queues it to be sent. Returns false if the stage has ended,
-  /// or is about to.
-  bool compute_and_send(StageItem& item);
+  /// Computes an item, then sends it or queues it to be sent. Waits for a turn of the device unless
+  /// there is one. Returns false if the stage has ended, or is about to.
+  bool compute_and_send(StageItem& item, std::optional<StageWork::Turn> turn = std::nullopt);
   /// Sends an item, and counts a request out. Returns false if the stage has ended.
   bool send(StageItem& item, SendTurn turn);
   bool is_draining() const;

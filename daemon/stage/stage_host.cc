@@ -4,6 +4,7 @@
 
 #include "core/base/text.h"
 #include "core/control/hello.h"
+#include "core/plan/stage_settings.h"
 #include "daemon/stage/link_probe.h"
 
 namespace pareto::daemon {
@@ -27,6 +28,23 @@ std::string public_address(const std::string& asked, const std::string& actual) 
   return asked.substr(0, asked_port) + actual.substr(actual_port);
 }
 
+/// Checks what a peer asked for. Fails: kInvalidArgument.
+Expected<> check(const control::StageRequest& asked) {
+  if (asked.queue < 1 || asked.queue > StageHost::kMaxQueue) {
+    return fail(ErrorCode::kInvalidArgument, "a queue of {}, not 1 to {}", asked.queue,
+                StageHost::kMaxQueue);
+  }
+  if (!(asked.weight >= plan::kLeastWeight && asked.weight <= plan::kMostWeight)) {
+    return fail(ErrorCode::kInvalidArgument, "a weight of {}, not {} to {}", asked.weight,
+                plan::kLeastWeight, plan::kMostWeight);
+  }
+  if (asked.priority < -plan::kMostPriority || asked.priority > plan::kMostPriority) {
+    return fail(ErrorCode::kInvalidArgument, "a priority of {}, not {} to {}", asked.priority,
+                -plan::kMostPriority, plan::kMostPriority);
+  }
+  return {};
+}
+
 /// Far more bytes than a hello has.
 constexpr std::uint64_t kMaxHelloBytes = 64 << 10;
 
@@ -36,6 +54,7 @@ Expected<std::unique_ptr<StageHost>> StageHost::listen(
     StageHostOptions options, std::vector<std::shared_ptr<transport::Transport>> transports,
     const std::vector<DataAddress>& addresses) {
   std::unique_ptr<StageHost> host(new StageHost(std::move(options)));
+  PARETO_ASSIGN(host->turns_, DeviceScheduler::make(host->options_.rules));
   transport::LinkOptions of_strangers{.limits = host->options_.limits};
   of_strangers.limits.max_stranger_frame_bytes = kMaxHelloBytes;
   for (const DataAddress& wanted : addresses) {
@@ -162,9 +181,7 @@ std::vector<std::shared_ptr<Stage>> StageHost::take_forgotten() {
 
 Expected<StageAddresses> StageHost::open(OpenStage opening) {
   const control::StageRequest& asked = opening.asked;
-  if (asked.queue < 1 || asked.queue > kMaxQueue) {
-    return fail(ErrorCode::kInvalidArgument, "a queue of {}, not 1 to {}", asked.queue, kMaxQueue);
-  }
+  PARETO_TRY(check(asked));
   PARETO_ASSIGN(const Door* door, door_of(asked.transport));
   StageAddresses addresses{door->address, ""};
   const bool sink_connects = asked.downstream.empty();
@@ -192,6 +209,7 @@ Expected<StageAddresses> StageHost::open(OpenStage opening) {
   parts.payload_checksum = asked.payload_checksum;
   parts.context.meter = meters_.open(asked.stage);
   parts.context.meter->profiled_compute = asked.profiled_compute.count();
+  parts.turns = {turns_->open(asked.pipeline, asked.weight), asked.priority};
   auto stage = std::make_shared<Stage>(std::move(parts));
   const std::lock_guard lock(mutex_);
   PARETO_TRY(check_room(key));

@@ -15,10 +15,12 @@
 #include <vector>
 
 #include "core/base/clock.h"
+#include "core/base/cpu_quota.h"
 #include "core/base/error.h"
 #include "core/control/stage_request.h"
 #include "core/transport/link_probe.h"
 #include "core/transport/transport.h"
+#include "daemon/device/device_scheduler.h"
 #include "daemon/stage/link_door.h"
 #include "daemon/stage/link_probe.h"
 #include "daemon/stage/shard_cache.h"
@@ -41,6 +43,7 @@ struct StageHostOptions {
   /// control::kHelloPatience, so that a refusal still reaches its peer.
   Nanoseconds hello_timeout = std::chrono::seconds(4);
   Nanoseconds connect_timeout = std::chrono::seconds(8);  ///< limit for connect and hello
+  DeviceRules rules{.cores = useful_threads()};           ///< how stages share the device
 };
 
 /// A request to open a stage, with the objects that its names stand for on this device.
@@ -64,7 +67,8 @@ class StageHost {
 
   /// Listens on every address, in order. `transports` holds every transport that is listened on or
   /// connected by.
-  /// Fails: kPermission (port in use), kNotFound (no such transport), kInvalidArgument.
+  /// Fails: kPermission (port in use), kNotFound (no such transport), kInvalidArgument (an address,
+  /// an unknown policy).
   static Expected<std::unique_ptr<StageHost>> listen(
       StageHostOptions options, std::vector<std::shared_ptr<transport::Transport>> transports,
       const std::vector<DataAddress>& addresses);
@@ -82,8 +86,9 @@ class StageHost {
 
   /// Opens a stage. First connects to the next stage, if there is one, and introduces itself. The
   /// links of a stage may have different transports.
-  /// Fails: kInvalidArgument (queue, a stage that exists), kNotFound (transport), kExhausted (too
-  /// many stages), kUnavailable or kTimeout (the next stage), kClosed (the daemon is ending).
+  /// Fails: kInvalidArgument (queue, weight, priority, a stage that exists), kNotFound (transport),
+  /// kExhausted (too many stages), kUnavailable or kTimeout (the next stage), kClosed (the daemon
+  /// is ending).
   Expected<StageAddresses> open(OpenStage opening);
   /// Starts a stage. Fails: kNotFound, and as Stage::start does.
   Expected<Nanoseconds> start(std::uint64_t pipeline, std::uint32_t stage, TimePoint deadline);
@@ -100,6 +105,9 @@ class StageHost {
   /// Returns what can be watched of every stage that has not been forgotten. Stages that ended are
   /// among them.
   std::vector<WatchedStage> watch() const;
+  /// Returns the turns in which the stages compute.
+  DeviceScheduler& turns() { return *turns_; }
+  const DeviceScheduler& turns() const { return *turns_; }
   /// Returns counts of all stages, including those that are gone.
   const StageMeters& meters() const { return meters_; }
   /// Measures the speed of a link from here to another daemon's data address. The link is used for
@@ -152,6 +160,7 @@ class StageHost {
 
   const StageHostOptions options_;
   std::vector<std::shared_ptr<transport::Transport>> transports_;
+  std::unique_ptr<DeviceScheduler> turns_;
   StageMeters meters_;
   mutable std::mutex mutex_;
   std::condition_variable opened_;

@@ -12,6 +12,9 @@ StageItem item_of(transport::Received received, std::uint32_t stage) {
                  {},
                  received.arrived + received.receive + received.decode,
                  bytes};
+  if (item.message.time_left > Nanoseconds(0)) {
+    item.deadline = received.arrived + item.message.time_left;
+  }
   item.times.stage = stage;
   item.times.arrived = received.arrived.time_since_epoch();
   item.times.receive = received.receive;

@@ -20,6 +20,7 @@ struct StageItem {
   wire::StageTimes times{};  ///< this stage's, without encode and send
   TimePoint queued{};        ///< when it had been received: from then on it waits
   std::uint64_t bytes = 0;   ///< about what it holds
+  Deadline deadline{};       ///< after it the result is of no use, by this device's clock
 
   static std::uint64_t bytes_of(const StageItem& item) { return item.bytes; }
 };

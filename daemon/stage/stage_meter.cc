@@ -7,10 +7,12 @@ namespace {
 void add(MeterReading& sums, const StageMeter& meter) {
   sums.answered += meter.answered;
   sums.failed += meter.failed;
+  sums.dropped += meter.dropped;
   sums.broken_stages += meter.broken ? 1 : 0;
   sums.bytes_received += meter.bytes_received;
   sums.bytes_sent += meter.bytes_sent;
   sums.wait += meter.wait.read();
+  sums.turn_wait += meter.turn_wait.read();
   sums.compute += meter.compute.read();
 }
 

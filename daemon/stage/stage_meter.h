@@ -31,7 +31,9 @@ struct StageMeter {
   StagePlace place;                        ///< set when the stage opens
   std::atomic<std::uint64_t> requests{0};  ///< requests that came
   std::atomic<std::uint64_t> answered{0};  ///< requests whose results were sent on
-  std::atomic<std::uint64_t> failed{0};    ///< requests that failed here
+  std::atomic<std::uint64_t> failed{0};    ///< requests that failed here, dropped ones included
+  /// Requests that were not computed because their deadline had passed.
+  std::atomic<std::uint64_t> dropped{0};
   /// Requests that came and have not left, neither as results nor as errors.
   std::atomic<std::uint64_t> in_flight{0};
   std::atomic<std::uint64_t> bytes_received{0};  ///< bytes of requests' frames, headers included
@@ -46,6 +48,8 @@ struct StageMeter {
   std::atomic<bool> broken{false};  ///< the stage ended by a failure
   std::atomic<bool> ended{false};
   DurationHistogram wait;  ///< time that requests waited to be computed
+  /// The part of it in which nothing else of this stage was computed, for a turn of the device.
+  DurationHistogram turn_wait;
   DurationHistogram compute;
 };
 
@@ -55,10 +59,12 @@ struct MeterReading {
   // Sums over all stages that were ever there:
   std::uint64_t answered = 0;
   std::uint64_t failed = 0;
+  std::uint64_t dropped = 0;
   std::uint64_t broken_stages = 0;
   std::uint64_t bytes_received = 0;
   std::uint64_t bytes_sent = 0;
   DurationCounts wait;
+  DurationCounts turn_wait;
   DurationCounts compute;
   // Values of the stages that are there now:
   std::uint64_t in_flight = 0;

@@ -10,16 +10,17 @@ using wire::Message;
 using wire::MessageKind;
 
 StageWork::StageWork(const StageContext& context, std::shared_ptr<LoadedShard> shard,
-                     EarlyParts::HasRoom has_room, EarlyParts::Send send_part)
+                     StageTurns turns, EarlyParts::HasRoom has_room, EarlyParts::Send send_part)
     : context_(context),
+      turns_(std::move(turns)),
       shard_(std::move(shard)),
       early_(std::move(has_room), std::move(send_part), clock_) {}
 
-void StageWork::compute(StageItem& item) {
+void StageWork::compute(StageItem& item, std::optional<Turn> turn) {
   Message& message = item.message;
   if (message.kind != MessageKind::kValues) return;
   item.times.queue = std::chrono::steady_clock::now() - item.queued;
-  if (auto outputs = forward(item)) {
+  if (auto outputs = forward(item, std::move(turn))) {
     message.body = Tuple{*std::move(outputs)};
     item.bytes = tensor_bytes(message.body);
     context_.meter->wait.record(item.times.queue);
@@ -32,7 +33,31 @@ void StageWork::compute(StageItem& item) {
   }
 }
 
-Expected<std::vector<Value>> StageWork::forward(StageItem& item) {
+TurnRequest StageWork::turn_of(const StageItem& item, const LoadedShard& shard) const {
+  // Work on an accelerator takes the one thread that waits for it.
+  const bool on_cores = shard.options().device == "cpu";
+  return {.cores = on_cores ? shard.options().threads : 1,
+          .priority = item.message.priority != 0 ? item.message.priority : turns_.priority,
+          .deadline = item.deadline,
+          .arrived = item.queued,
+          .alone = &shard};
+}
+
+std::optional<StageWork::Turn> StageWork::try_turn(const StageItem& item) {
+  return turns_.taker->try_take(turn_of(item, *shard()));
+}
+
+Expected<StageWork::Turn> StageWork::wait_for_turn(StageItem& item, const LoadedShard& shard) {
+  const TimePoint asked = clock_.now();
+  auto turn = turns_.taker->take(turn_of(item, shard));
+  const Nanoseconds waited = clock_.now() - asked;
+  item.times.queue += waited;
+  if (turn) context_.meter->turn_wait.record(waited);
+  if (!turn && turn.error().code == ErrorCode::kTimeout) ++context_.meter->dropped;
+  return turn;
+}
+
+Expected<std::vector<Value>> StageWork::forward(StageItem& item, std::optional<Turn> turn) {
   Message& message = item.message;
   Tuple* inputs = message.body.get_if<Tuple>();
   const std::shared_ptr<LoadedShard> shard = this->shard();
@@ -40,6 +65,12 @@ Expected<std::vector<Value>> StageWork::forward(StageItem& item) {
   if (inputs == nullptr || inputs->items.size() != wanted) {
     return fail(ErrorCode::kInvalidArgument, "the request holds {}, the shard takes a tuple of {}",
                 describe(message.body), wanted);
+  }
+  if (turn) {
+    context_.meter->turn_wait.record(Nanoseconds(0));
+  } else {
+    PARETO_ASSIGN(Turn waited_for, wait_for_turn(item, *shard));
+    turn.emplace(std::move(waited_for));
   }
   early_.begin(context_.pipeline, message.request);
   const Nanoseconds start_cpu = thread_cpu_time();

@@ -1,6 +1,6 @@
 // Computing part of a stage: runs its shard on a message.
 //
-//   StageItem (a request's inputs) ──compute──▶ the same item (its outputs, or its error)
+//   StageItem (a request's inputs) ──its turn──compute──▶ the same item (outputs, or its error)
 //                                       └─early──▶ parts of the outputs, while the shard still runs
 //
 // The kind of a message says which pass it asks for, its number whose pass it is. There is one pass
@@ -10,11 +10,13 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/tensor/value.h"
+#include "daemon/device/device_scheduler.h"
 #include "daemon/stage/early_parts.h"
 #include "daemon/stage/loaded_shard.h"
 #include "daemon/stage/stage_context.h"
@@ -22,19 +24,32 @@
 
 namespace pareto::daemon {
 
+/// How a stage comes to its turns of the device.
+struct StageTurns {
+  std::unique_ptr<TurnTaker> taker;
+  int priority = 0;  ///< priority of requests that name none
+};
+
 /// A stage's shard at work.
 ///
 /// Threads: compute() from one thread at a time; everything else from any.
 class StageWork {
  public:
+  using Turn = DeviceScheduler::Turn;
+
   /// Parts of outputs that are ready early go to `send_part`, if `has_room` then says that it would
   /// not wait. Both are called by compute(). `context` outlives this.
-  StageWork(const StageContext& context, std::shared_ptr<LoadedShard> shard,
+  StageWork(const StageContext& context, std::shared_ptr<LoadedShard> shard, StageTurns turns,
             EarlyParts::HasRoom has_room, EarlyParts::Send send_part);
 
-  /// Computes what the item asks for, in place, and takes its times. A request that fails becomes
-  /// an error, with this stage's name. Errors and the end pass as they are.
-  void compute(StageItem& item);
+  /// Computes what the item asks for, in place, and takes its times. Waits for a turn of the device
+  /// unless it is given one. A request that fails becomes an error, with this stage's name; so does
+  /// one whose deadline passes before its turn. Errors and the end pass as they are.
+  void compute(StageItem& item, std::optional<Turn> turn = std::nullopt);
+  /// Returns a turn to compute the item if the device gives one at once.
+  std::optional<Turn> try_turn(const StageItem& item);
+  /// Wakes a request that waits for its turn. It fails, and so does every later one.
+  void close() { turns_.taker->close(); }
   /// Makes a run for this stage that is under way fail soon, if it is in a loop of the shard.
   void stop();
 
@@ -44,11 +59,15 @@ class StageWork {
   std::shared_ptr<LoadedShard> change(std::shared_ptr<LoadedShard> shard);
 
  private:
+  TurnRequest turn_of(const StageItem& item, const LoadedShard& shard) const;
+  /// Waits for a turn, and takes the item's time until then. Fails: as TurnTaker::take does.
+  Expected<Turn> wait_for_turn(StageItem& item, const LoadedShard& shard);
   /// Runs the shard on the inputs that the item holds. Fails: kInvalidArgument (not as many values
-  /// as the shard has inputs), and as LoadedShard::run does.
-  Expected<std::vector<Value>> forward(StageItem& item);
+  /// as the shard has inputs), and as TurnTaker::take and LoadedShard::run do.
+  Expected<std::vector<Value>> forward(StageItem& item, std::optional<Turn> turn);
 
   const StageContext& context_;
+  const StageTurns turns_;
   mutable std::mutex mutex_;
   std::shared_ptr<LoadedShard> shard_;
   const SteadyClock clock_;

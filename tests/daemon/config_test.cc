@@ -52,7 +52,9 @@ TEST_F(ConfigTest, TheSampleIsTheDefaults) {
   const auto text = read_file(*line.config_file).value();
   for (const Setting& setting : settings()) {
     EXPECT_EQ(setting.get(*sample), setting.get(DaemonConfig())) << setting.key;
-    EXPECT_THAT(text, HasSubstr("\n" + setting.key + ":")) << "the sample lacks a key";
+    const bool limit = setting.key.starts_with("limit_");
+    const std::string key = limit ? "  " + setting.key.substr(6) : setting.key;
+    EXPECT_THAT(text, HasSubstr("\n" + key + ":")) << "the sample lacks a key";
   }
 }
 
@@ -130,6 +132,29 @@ TEST_F(ConfigTest, MistakesNameFileLineAndTheNearestKey) {
   EXPECT_THAT(problem(load("discovery: bonjour\n")),
               HasSubstr("paretod.yaml:1: \"discovery\": \"bonjour\" is neither mdns nor off"));
   EXPECT_THAT(problem(load("name: [\n")), HasSubstr("paretod.yaml:"));
+}
+
+TEST_F(ConfigTest, LimitsHaveASectionOfTheirOwn) {
+  const auto config = load("limits: {cores: 1, busy: 30%, memory: 2GiB}\n");
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->limit_cores, 1);
+  EXPECT_DOUBLE_EQ(config->limit_busy, 0.3);
+  EXPECT_EQ(config->memory_limit_bytes, std::uint64_t{2} << 30);
+  EXPECT_EQ(load("limits: {busy: 30%}\n", {}, {"--limit-busy", "12.5%"})->limit_busy, 0.125);
+  EXPECT_EQ(load("", {"PARETOD_LIMIT_CORES=3"})->limit_cores, 3);
+  EXPECT_THAT(problem(load("limits: {busy: 0%}\n")), HasSubstr("between 1% and 100%"));
+  EXPECT_THAT(problem(load("limits:\n  busy: 130%\n")),
+              HasSubstr("paretod.yaml:2: \"limits.busy\""));
+  EXPECT_THAT(problem(load("limits: {cores: -1}\n")), HasSubstr("\"limits.cores\""));
+  EXPECT_THAT(problem(load("limits: {core: 1}\n")), HasSubstr("did you mean cores"));
+  EXPECT_THAT(problem(load("limit_cores: 1\n")), HasSubstr("unknown key \"limit_cores\""));
+  EXPECT_THAT(problem(load("memory_limit: 1GiB\nlimits: {memory: 2GiB}\n")),
+              HasSubstr("leave one out"));
+}
+
+TEST_F(ConfigTest, TurnsAreOfAKnownPolicy) {
+  EXPECT_EQ(load("turns: deadline\n")->turns, "deadline");
+  EXPECT_THAT(problem(load("turns: fifi\n")), HasSubstr("did you mean fifo"));
 }
 
 TEST_F(ConfigTest, WhatMetricsAreServedWithMayComeFromEverywhere) {

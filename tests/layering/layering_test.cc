@@ -77,7 +77,7 @@ const std::map<std::string, std::set<std::string>>& allowed_arrows() {
       {"daemon/device/policies", {"daemon/device"}},
       {"daemon/stage",
        {"core/base", "core/tensor", "core/plan", "core/wire", "core/transport", "core/control",
-        "core/runtime"}},
+        "core/runtime", "daemon/device"}},
       {"daemon/control",
        {"core/base", "core/plan", "core/wire", "core/transport", "core/control", "core/runtime",
         "netem", "daemon/stage", "proto"}},

@@ -162,6 +162,24 @@ TEST_F(DaemonMetrics, FailuresAreAnOutcome) {
   expect_reaches(first, "pareto_stages", {{"state", "failed"}}, 1);
 }
 
+TEST_F(DaemonMetrics, DroppedRequestsAreAnOutcomeOfTheirOwn) {
+  const auto pipeline = open();
+  const StageHost& first = *pipeline->hosts[0];
+  wire::Message late = request_message(TwoStages::kPipeline, 0, 1.F);
+  late.time_left = Nanoseconds(1);
+  ASSERT_TRUE(pipeline->source->send(late, soon()));
+  ASSERT_TRUE(pipeline->sink->receive(soon()));
+  exchange(*pipeline, 1);
+  expect_reaches(first, "pareto_requests_total", {{"outcome", "dropped"}}, 1);
+  expect_reaches(first, "pareto_requests_total", {{"outcome", "ok"}}, 1);
+  const Families families = read(first);
+  EXPECT_EQ(value(families, "pareto_requests_total", {{"outcome", "failed"}}), 0);
+  EXPECT_EQ(find(families, "pareto_stage_turn_wait_seconds")->durations.total(), 1U);
+  EXPECT_GE(value(families, "pareto_device_cores"), 1);
+  EXPECT_EQ(value(families, "pareto_device_requests_waiting"), 0);
+  EXPECT_FALSE(find(families, "pareto_device_busy_limit_ratio"));
+}
+
 TEST_F(DaemonMetrics, CountsStayWhenThePipelineEnds) {
   const auto pipeline = open();
   exchange(*pipeline, 7);
@@ -207,6 +225,7 @@ TEST_F(DaemonMetrics, AreAllListedInTheirManual) {
   test::make_fake_board(folder_.path() / "sys");
   give_certificate();
   const auto pipeline = open();
+  pipeline->hosts[0]->turns().set_busy(0.5);
   const std::string manual = read_file(PARETO_SOURCE_DIR "/daemon/metrics/METRICS.md").value();
   static const std::regex kRow(R"(\| `(pareto_[a-z_]+)` \| ([a-z]+) \|)");
   std::map<std::string, std::string> listed;

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <climits>
+#include <cmath>
 #include <future>
 #include <thread>
 
@@ -29,6 +31,16 @@ TEST_F(StageHostTest, RefusesWhatCannotBeOpened) {
   EXPECT_EQ(host_->open(wrong).error().code, ErrorCode::kInvalidArgument);
   wrong.asked.queue = StageHost::kMaxQueue + 1;
   EXPECT_EQ(host_->open(wrong).error().code, ErrorCode::kInvalidArgument);
+  for (const double weight : {0.0, -1.0, 101.0, std::nan(""), HUGE_VAL}) {
+    wrong = request();
+    wrong.asked.weight = weight;
+    EXPECT_EQ(host_->open(wrong).error().code, ErrorCode::kInvalidArgument) << weight;
+  }
+  for (const int priority : {-128, 128, INT_MIN, INT_MAX}) {
+    wrong = request();
+    wrong.asked.priority = priority;
+    EXPECT_EQ(host_->open(wrong).error().code, ErrorCode::kInvalidArgument) << priority;
+  }
   wrong = request();
   wrong.asked.transport = "carrier pigeon";
   const auto refused = host_->open(wrong);
@@ -264,6 +276,70 @@ TEST_F(StageHostTest, TwoPipelinesShareAShardAndTakeTurns) {
   coordinators.clear();
   EXPECT_EQ(runs_->most_at_once, 1);
   EXPECT_EQ(runs_->runs, 60);
+}
+
+TEST_F(StageHostTest, ARequestThatIsTooLateIsDroppedAndCounted) {
+  const Ends ends = start_neighbours();
+  FirstRun first(*runs_);
+  wire::Message ample = request_message(kHostedPipeline, 0, 1.F);
+  ample.time_left = std::chrono::hours(1);
+  ample.priority = 5;
+  ASSERT_TRUE(ends.source->send(ample, soon()));
+  first.wait_until_it_runs();
+  wire::Message late = request_message(kHostedPipeline, 1, 1.F);
+  late.time_left = std::chrono::microseconds(1);
+  ASSERT_TRUE(ends.source->send(late, soon()));
+  ASSERT_TRUE(ends.source->send(request_message(kHostedPipeline, 2, 1.F), soon()));
+  first.go_on();
+  const auto one = ends.sink->receive(soon());
+  ASSERT_TRUE(one) << one.error().message;
+  EXPECT_EQ(one->message.kind, MessageKind::kValues);
+  EXPECT_LT(one->message.time_left, std::chrono::hours(1)) << "two stages took of it";
+  EXPECT_GT(one->message.time_left, std::chrono::minutes(50));
+  EXPECT_EQ(one->message.priority, 5);
+  const auto two = ends.sink->receive(soon());
+  ASSERT_TRUE(two) << two.error().message;
+  ASSERT_EQ(two->message.kind, MessageKind::kError);
+  EXPECT_EQ(two->message.request, 1U);
+  EXPECT_EQ(control::error_of(two->message).code, ErrorCode::kTimeout);
+  EXPECT_THAT(control::error_of(two->message).message,
+              HasSubstr("stage 0 on here: its deadline passed"));
+  const auto three = ends.sink->receive(soon());
+  ASSERT_TRUE(three) << three.error().message;
+  EXPECT_EQ(three->message.kind, MessageKind::kValues);
+  EXPECT_EQ(three->message.time_left, Nanoseconds(0)) << "it had no deadline";
+  std::uint64_t dropped = 0;
+  for (const MeterReading& reading : host_->meters().read()) dropped += reading.dropped;
+  EXPECT_EQ(dropped, 1U);
+}
+
+TEST_F(StageHostTest, AStageThatWaitsForItsTurnIsClosedAtOnce) {
+  StageHostOptions options;
+  options.device = "here";
+  options.rules.cores = 1;
+  host_ = StageHost::listen(options, {transport_}, {{"inproc", ""}}).value();
+  address_ = host_->addresses().at(0).address;
+  const auto other = cache_.load(test::make_shard(0, 3), {}).value().shard;
+  FirstRun first(*runs_);
+  std::vector<Ends> ends;
+  for (const std::uint64_t pipeline : {std::uint64_t{1}, std::uint64_t{2}}) {
+    OpenStage stage = request(pipeline);
+    if (pipeline == 2) stage.shard = other;
+    ASSERT_TRUE(host_->open(stage));
+    ends.push_back({connect({pipeline, 0, control::Role::kUpstream}).value(),
+                    connect({pipeline, 0, control::Role::kSink}).value()});
+    ASSERT_TRUE(host_->start(pipeline, 0, soon()));
+    ASSERT_TRUE(ends.back().source->send(request_message(pipeline, 0, 1.F), soon()));
+    if (pipeline == 1) first.wait_until_it_runs();
+  }
+  while (host_->turns().read().waiting == 0) std::this_thread::yield();
+  EXPECT_TRUE(host_->close(2, 0));
+  EXPECT_EQ(host_->turns().read().waiting, 0U);
+  first.go_on();
+  const auto result = ends[0].sink->receive(soon());
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(result->message.kind, MessageKind::kValues);
+  EXPECT_EQ(runs_->runs, 1);
 }
 
 TEST_F(StageHostTest, AStageThatComputesWithoutEndIsClosedWithoutIt) {

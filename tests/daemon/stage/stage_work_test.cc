@@ -35,7 +35,11 @@ class StageWorkTest : public testing::Test {
   const std::shared_ptr<StageMeter> meter_ = std::make_shared<StageMeter>();
   const StageContext context_{kWorkedPipeline, 1, "camera", meter_};
   std::vector<wire::Message> parts_;
-  StageWork work_{context_, shard(2, 2), [] { return true; },
+  const std::unique_ptr<DeviceScheduler> turns_ = DeviceScheduler::make({}).value();
+  StageWork work_{context_,
+                  shard(2, 2),
+                  {turns_->open(kWorkedPipeline, 1)},
+                  [] { return true; },
                   [this](wire::Message part) { parts_.push_back(std::move(part)); }};
 };
 
@@ -98,6 +102,49 @@ TEST_F(StageWorkTest, AnotherShardRunsFromTheNextRequestOn) {
   StageItem item = request(0);
   work_.compute(item);
   EXPECT_EQ(test::first_float(item.message.body), 1.F + 5);
+}
+
+TEST_F(StageWorkTest, ARequestWhoseDeadlineHasPassedIsNotComputed) {
+  StageItem item = request(4);
+  item.deadline = item.queued - std::chrono::milliseconds(3);
+  EXPECT_FALSE(work_.try_turn(item));
+  work_.compute(item);
+  ASSERT_EQ(item.message.kind, MessageKind::kError);
+  const Error error = control::error_of(item.message);
+  EXPECT_EQ(error.code, ErrorCode::kTimeout);
+  EXPECT_THAT(error.message, HasSubstr("stage 1 on camera: its deadline passed"));
+  EXPECT_EQ(item.message.timeline.size(), 1U);
+  EXPECT_EQ(meter_->dropped, 1U);
+  EXPECT_EQ(meter_->failed, 1U);
+  EXPECT_EQ(runs_->runs, 0);
+}
+
+TEST_F(StageWorkTest, ARequestWhoseDeadlineIsToComeIsComputed) {
+  StageItem item = request(0);
+  item.deadline = item.queued + std::chrono::hours(1);
+  work_.compute(item);
+  EXPECT_EQ(item.message.kind, MessageKind::kValues);
+  EXPECT_EQ(meter_->dropped, 0U);
+  EXPECT_EQ(meter_->turn_wait.read().total(), 1U);
+}
+
+TEST_F(StageWorkTest, ATurnThatWasGivenAtOnceIsTheRequestsOwn) {
+  StageItem item = request(0);
+  auto turn = work_.try_turn(item);
+  ASSERT_TRUE(turn);
+  EXPECT_FALSE(work_.try_turn(request(1))) << "the device has one core";
+  work_.compute(item, std::move(turn));
+  EXPECT_EQ(item.message.kind, MessageKind::kValues);
+  EXPECT_TRUE(work_.try_turn(request(1))) << "it is given back";
+}
+
+TEST_F(StageWorkTest, AClosedStageComputesNoMore) {
+  work_.close();
+  StageItem item = request(0);
+  work_.compute(item);
+  ASSERT_EQ(item.message.kind, MessageKind::kError);
+  EXPECT_EQ(control::error_of(item.message).code, ErrorCode::kClosed);
+  EXPECT_EQ(meter_->dropped, 0U);
 }
 
 TEST_F(StageWorkTest, WhatIsReadyEarlyLeavesAsAPart) {
