@@ -1,7 +1,7 @@
 #include "client/report/predicted_table.h"
 
 #include <algorithm>
-#include <cstdint>
+#include <cstddef>
 #include <set>
 #include <utility>
 #include <vector>
@@ -11,6 +11,7 @@
 #include "client/report/text_table.h"
 #include "coordinator/results/front_chance.h"
 #include "coordinator/results/prediction_error.h"
+#include "coordinator/results/prediction_guide.h"
 #include "coordinator/results/record_json.h"
 #include "core/base/counted.h"
 
@@ -40,20 +41,40 @@ std::string predicted_line(std::size_t all, std::size_t planned, std::size_t nea
          " (see below)\n";
 }
 
+/// Names the batches and networks whose predictions are no guide, a line each. Of plans that were
+/// not measured it says what that means, if there are any.
+std::string unguided_lines(const results::RunRecord& run, const ReportStyle& style) {
+  std::set<results::GroupKey> unmeasured;
+  for (const results::TrialRecord& trial : run.trials) {
+    if (results::is_predicted_only(trial)) unmeasured.emplace(trial.batch, trial.condition);
+  }
+  const auto guides = results::prediction_guides(run.trials);
+  std::string text;
+  for (const auto& [key, guide] : guides) {
+    const bool left_open = !guide.guides && results::is_adaptive(run) && unmeasured.contains(key);
+    if (!left_open && !guide.breaks_latencies && !guide.breaks_throughputs) continue;
+    const std::string name = group_name(key.first, key.second, guides.size() > 1);
+    text += styled(name + ": predictions are no guide here" +
+                       (left_open ? ": any plan that was predicted only may be on the front; "
+                                    "sweep --exhaustive measures all"
+                                  : ""),
+                   RowStyle::kWarning, style) +
+            "\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string write_predicted(const results::RunRecord& run, const ReportStyle& style) {
-  std::set<std::pair<std::int64_t, std::string>> misled;
-  for (const results::PredictionError& error : results::prediction_errors(run)) {
-    if (results::is_no_guide(error)) misled.emplace(error.batch, error.condition);
-  }
+  const auto guides = results::prediction_guides(run.trials);
   Trials unmeasured;
   Trials near;
   std::size_t unguided = 0;
   for (const results::TrialRecord& trial : run.trials) {
-    if (results::status_of(trial) != "predicted") continue;
+    if (!results::is_predicted_only(trial)) continue;
     unmeasured.push_back(&trial);
-    if (misled.contains({trial.batch, trial.condition})) {
+    if (!guides.at({trial.batch, trial.condition}).guides) {
       ++unguided;
     } else if (trial.p_front > results::kLeastChance) {
       near.push_back(&trial);
@@ -83,14 +104,19 @@ std::string write_predicted(const results::RunRecord& run, const ReportStyle& st
     text += heading("Not measured, but perhaps on the front (+- one standard deviation)", style) +
             table.render(style) + "\n";
   }
-  return text + predicted_line(unmeasured.size(), run.trials.size(), near.size(), unguided) +
-         fmt::format("(every plan, and what is expected of it: paretoctl export {} --csv)\n",
-                     run.id);
+  // Nobody knows how sure a front of chosen objectives is.
+  text += run.axes.empty()
+              ? predicted_line(unmeasured.size(), run.trials.size(), near.size(), unguided)
+              : fmt::format("{} of {} plans were predicted only\n", unmeasured.size(),
+                            run.trials.size());
+  return text + fmt::format("(every plan, and what is expected of it: paretoctl export {} --csv)\n",
+                            run.id);
 }
 
 std::string write_prediction_errors(const results::RunRecord& run, const ReportStyle& style) {
   const std::vector<results::PredictionError> errors = results::prediction_errors(run);
-  if (errors.empty()) return {};
+  const std::string unguided = unguided_lines(run, style);
+  if (errors.empty()) return unguided.empty() ? "" : unguided + "\n";
   TextTable table({{"batch", Align::kRight, 1},
                    {"network", Align::kLeft, 2},
                    {"plans", Align::kRight, 0},
@@ -112,24 +138,12 @@ std::string write_prediction_errors(const results::RunRecord& run, const ReportS
     }
     table.add(std::move(cells), RowStyle::kPlain);
   }
-  std::string misled;
-  for (const results::PredictionError& error : errors) {
-    if (!results::is_no_guide(error)) continue;
-    misled += styled(fmt::format("{}: predictions are no guide here{}",
-                                 group_name(error.batch, error.condition, errors.size() > 1),
-                                 results::is_adaptive(run)
-                                     ? ": any plan that was predicted only may be on "
-                                       "the front; sweep --exhaustive measures all"
-                                     : ""),
-                     RowStyle::kWarning, style) +
-              "\n";
-  }
   return heading(fmt::format(
                      "Predictions against what was measured (medians; order: Kendall's tau, "
                      "of all plans that rounds tell apart and of those more than {:.0f} % apart)",
                      100 * results::kFrontTolerance),
                  style) +
-         table.render(style) + misled + "\n";
+         table.render(style) + unguided + "\n";
 }
 
 }  // namespace pareto::report

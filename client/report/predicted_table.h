@@ -13,8 +13,8 @@ namespace pareto::report {
 /// first. Plans whose predictions are no guide are only counted. Empty if all were measured.
 std::string write_predicted(const results::RunRecord& run, const ReportStyle& style);
 
-/// Returns a table of the errors of predictions, a row for each batch and network. Empty for a run
-/// without predictions.
+/// Returns a table of the errors of predictions, a row for each batch and network, and says where
+/// predictions are no guide. Empty for a run without predictions.
 std::string write_prediction_errors(const results::RunRecord& run, const ReportStyle& style);
 
 }  // namespace pareto::report

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "coordinator/results/prediction_guide.h"
 #include "coordinator/results/record_json.h"
 #include "coordinator/statistics/front.h"
 #include "coordinator/sweep/race_schedule.h"
@@ -31,6 +32,8 @@ void settle(results::RunRecord& run) {
 Expected<results::RunRecord> load_settled(results::ResultStore& store, const std::string& id) {
   PARETO_ASSIGN(results::RunRecord run, store.load_run(id));
   if (!is_settled(run)) settle(run);
+  // Earlier versions kept a probability of plans that nobody could tell one of.
+  if (results::is_adaptive(run)) results::unsettle_unguided(run.trials);
   return run;
 }
 

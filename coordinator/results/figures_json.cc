@@ -14,6 +14,8 @@ double number_or_infinite(const Json& json) {
   return json.is_number() ? json.get<double>() : std::numeric_limits<double>::infinity();
 }
 
+/// Returns null for 0, which means that there is no figure.
+Json figure_or_null(double figure) { return figure > 0 ? Json(figure) : Json(nullptr); }
 Json or_null(const std::optional<double>& number) { return number ? Json(*number) : Json(nullptr); }
 
 }  // namespace
@@ -101,12 +103,18 @@ Json prediction_json(const Prediction& prediction) {
           {"throughput_deviation", prediction.throughput_deviation},
           {"latency_compute_share", prediction.latency_compute_share},
           {"throughput_compute_share", prediction.throughput_compute_share},
-          {"doubted", prediction.doubted}};
+          {"doubted", prediction.doubted},
+          {"seen_latency_ms", figure_or_null(prediction.seen_latency_ms)},
+          {"seen_samples_per_s", figure_or_null(prediction.seen_samples_per_s)}};
 }
 
 Prediction prediction_from(const Json& json) {
   const auto number = [&](const char* key) { return json.at(key).get<double>(); };
-  // Runs of earlier versions know no windows, shares and doubts.
+  const auto seen = [&](const char* key) {
+    const auto found = json.find(key);
+    return found == json.end() || found->is_null() ? 0.0 : found->get<double>();
+  };
+  // Runs of earlier versions know no windows, shares and doubts, nor what was seen.
   return {number("latency_ms"),
           number("samples_per_s"),
           json.value("window", 0),
@@ -116,7 +124,9 @@ Prediction prediction_from(const Json& json) {
           number("throughput_deviation"),
           json.value("latency_compute_share", 1.0),
           json.value("throughput_compute_share", 1.0),
-          json.value("doubted", false)};
+          json.value("doubted", false),
+          seen("seen_latency_ms"),
+          seen("seen_samples_per_s")};
 }
 
 Json output_error_json(const OutputError& error) {

@@ -31,8 +31,9 @@ inline double kept_chance(const TrialRecord& trial, double probability) {
 /// Returns how many plans of an adaptive sweep are neither sure to be on the front nor sure not to.
 inline std::size_t undecided(const RunRecord& run) {
   return static_cast<std::size_t>(std::ranges::count_if(run.trials, [](const TrialRecord& trial) {
-    return trial.status == TrialStatus::kOk && trial.p_front > kLeastChance &&
-           trial.p_front < 1 - kLeastChance;
+    if (trial.status != TrialStatus::kOk) return false;
+    return trial.p_front == kUnsettled ||
+           (trial.p_front > kLeastChance && trial.p_front < 1 - kLeastChance);
   }));
 }
 

@@ -5,16 +5,12 @@
 #include <map>
 #include <numeric>
 
+#include "coordinator/results/prediction_guide.h"
 #include "coordinator/results/quantile.h"
 #include "coordinator/results/share_within.h"
 
 namespace pareto::results {
 namespace {
-
-/// Fewer pairs than three trials have are in the wrong order by chance.
-constexpr std::size_t kLeastPairs = 3;
-/// The median of predictions that are off by more is no prediction.
-constexpr double kHugeError = 0.5;
 
 using Pairs = std::vector<std::pair<double, double>>;  // predicted, measured
 
@@ -49,17 +45,6 @@ std::vector<double> throughputs_of(const TrialRecord& trial) {
   return rates;
 }
 
-std::size_t pairs_apart(const Pairs& pairs, double resolution) {
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      const auto [low, high] = std::minmax(pairs[i].second, pairs[j].second);
-      if (high > low * (1 + resolution)) ++count;
-    }
-  }
-  return count;
-}
-
 FigureError error_of(const Pairs& pairs, double resolution) {
   std::vector<double> errors;
   std::vector<double> sizes;
@@ -67,14 +52,9 @@ FigureError error_of(const Pairs& pairs, double resolution) {
     errors.push_back(predicted / measured - 1);
     sizes.push_back(std::abs(errors.back()));
   }
-  return {share_within(sizes, 0.5),
-          share_within(sizes, 0.95),
-          share_within(errors, 0.5),
-          resolution,
-          kendall_tau(pairs, resolution),
-          kendall_tau(pairs, resolution, kFrontTolerance),
-          kept_order(pairs),
-          pairs_apart(pairs, resolution)};
+  return {share_within(sizes, 0.5),       share_within(sizes, 0.95),
+          share_within(errors, 0.5),      resolution,
+          kendall_tau(pairs, resolution), kendall_tau(pairs, resolution, kFrontTolerance)};
 }
 
 }  // namespace
@@ -102,15 +82,6 @@ double kendall_tau(const std::vector<std::pair<double, double>>& pairs, double r
   return most > 0 ? agreeing / most : 0;
 }
 
-bool is_no_guide(const FigureError& error) {
-  if (error.pairs < kLeastPairs) return false;
-  return error.kendall_tau <= 0 || error.median > kHugeError || error.far.is_broken();
-}
-
-bool is_no_guide(const PredictionError& error) {
-  return is_no_guide(error.latency) || is_no_guide(error.throughput);
-}
-
 std::vector<PredictionError> prediction_errors(const RunRecord& run) {
   struct Group {
     Pairs latency;
@@ -118,7 +89,7 @@ std::vector<PredictionError> prediction_errors(const RunRecord& run) {
     Repeats latencies;
     Repeats throughputs;
   };
-  std::map<std::pair<std::int64_t, std::string>, Group> groups;
+  std::map<GroupKey, Group> groups;
   for (const TrialRecord& trial : run.trials) {
     if (!trial.prediction || trial.status != TrialStatus::kOk || trial.latency.samples == 0) {
       continue;
@@ -129,11 +100,15 @@ std::vector<PredictionError> prediction_errors(const RunRecord& run) {
     group.latencies.add(latencies_of(trial));
     group.throughputs.add(throughputs_of(trial));
   }
+  const std::map<GroupKey, PredictionGuide> guides = prediction_guides(run.trials);
   std::vector<PredictionError> errors;
   for (const auto& [key, group] : groups) {
+    const PredictionGuide& guide = guides.at(key);
     errors.push_back({key.first, key.second, error_of(group.latency, group.latencies.resolution()),
                       error_of(group.throughput, group.throughputs.resolution()),
-                      group.latency.size()});
+                      group.latency.size(), !guide.guides});
+    errors.back().latency.breaks_order = guide.breaks_latencies;
+    errors.back().throughput.breaks_order = guide.breaks_throughputs;
   }
   return errors;
 }

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "coordinator/results/kept_order.h"
 #include "coordinator/results/record.h"
 
 namespace pareto::results {
@@ -22,16 +21,10 @@ struct FigureError {
   /// round of each.
   double resolution = 0;
   double kendall_tau = 0;  ///< correlation as kendall_tau() computes it, with that resolution
-  double kendall_tau_apart =
-      0;                  ///< the same of trials that were measured more than kFrontTolerance apart
-  KeptOrder far;          ///< order of trials that predictions set far apart
-  std::size_t pairs = 0;  ///< pairs of trials that were measured further apart than `resolution`
+  /// The same of trials that were measured more than kFrontTolerance apart.
+  double kendall_tau_apart = 0;
+  bool breaks_order = false;  ///< predictions of this figure do not guide (kept_order.h)
 };
-
-/// Returns whether such predictions say nothing of a trial that was not measured. Their order of
-/// the measured trials is then no better than chance, or trials that they set far apart did not
-/// keep their order, or they were off by more than half.
-bool is_no_guide(const FigureError& error);
 
 /// The errors of the trials of one batch under one condition that have both figures.
 struct PredictionError {
@@ -40,8 +33,9 @@ struct PredictionError {
   FigureError latency;     ///< error of the p50 at window 1
   FigureError throughput;  ///< samples/s
   std::size_t trials = 0;
+  /// Predictions say nothing of a trial that was not measured (prediction_guide.h).
+  bool no_guide = false;
 };
-bool is_no_guide(const PredictionError& error);
 
 /// Returns one error for each batch and condition, in order, that has a trial with a prediction and
 /// a measurement.

@@ -149,6 +149,10 @@ struct Prediction {
   double latency_compute_share = 1;
   double throughput_compute_share = 1;
   bool doubted = false;  ///< a profile that it is made of was measured on a busy machine
+  /// Latency that an adaptive sweep saw in the plan's rounds, as if measured in the average pass.
+  /// Predictions are judged by it (prediction_guide.h). 0: not measured, or not adaptive.
+  double seen_latency_ms = 0;
+  double seen_samples_per_s = 0;
 };
 
 enum class TrialStatus {
@@ -214,7 +218,8 @@ struct TrialRecord {
   TimeSplit time_split;
   bool on_front = false;
   /// Probability to be on the front, within the bounds that the number of rounds allows
-  /// (front_chance.h). kUnsettled: measured since all trials were compared last.
+  /// (front_chance.h). kUnsettled: not known. The trial was measured since all trials were compared
+  /// last, or never, and predictions say nothing of it.
   double p_front = 0;
   TrialStatus status = TrialStatus::kOk;
   std::string failure;  ///< why it failed or was skipped

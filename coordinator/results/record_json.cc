@@ -82,13 +82,14 @@ Json prediction_errors_json(const RunRecord& run) {
                 {"resolution", error.resolution},
                 {"kendall_tau", error.kendall_tau},
                 {"kendall_tau_apart", error.kendall_tau_apart},
-                {"no_guide", is_no_guide(error)}};
+                {"no_guide", error.breaks_order}};
   };
   Json json = Json::array();
   for (const PredictionError& error : prediction_errors(run)) {
     json.push_back({{"batch", error.batch},
                     {"condition", error.condition},
                     {"trials", error.trials},
+                    {"no_guide", error.no_guide},
                     {"latency", to_json(error.latency)},
                     {"throughput", to_json(error.throughput)}});
   }
@@ -243,8 +244,9 @@ Json to_json(const RunRecord& run) {
   for (const DeviceRecord& device : run.devices) json["devices"].push_back(to_json(device));
   for (const TrialRecord& trial : run.trials) {
     json["trials"].push_back(to_json(trial));
-    // Nobody knows how sure a front of chosen objectives is.
-    if (trial.p_front != kUnsettled || run.axes.empty()) continue;
+    // Nobody knows how sure a front of chosen objectives is, nor where a plan stands that was never
+    // measured if predictions are no guide.
+    if (trial.p_front != kUnsettled) continue;
     json["trials"].back()["p_front"] = nullptr;
     json["trials"].back()["p_front_text"] = chance_text(trial);
   }

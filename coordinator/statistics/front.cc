@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "coordinator/results/front_chance.h"
+#include "coordinator/results/prediction_guide.h"
 #include "coordinator/results/shown_figure.h"
 #include "coordinator/statistics/statistics.h"
 
@@ -186,7 +187,10 @@ void show_rounds(std::vector<results::TrialRecord>& trials) {
 }
 
 void settle_by_rounds(std::vector<results::TrialRecord>& trials, std::uint64_t seed) {
-  for (results::TrialRecord& trial : trials) trial.p_front = 0;
+  for (results::TrialRecord& trial : trials) {
+    const bool may_be_measured = trial.status == results::TrialStatus::kOk && !is_measured(trial);
+    trial.p_front = may_be_measured ? results::kUnsettled : 0;
+  }
   show_rounds(trials);
   for (const std::vector<std::size_t>& group : measured_groups(trials)) {
     const GroupNoise noise = noise_of(members_of(trials, group));
@@ -212,6 +216,7 @@ void settle_by_beliefs(std::vector<results::TrialRecord>& trials, std::span<cons
     trial.p_front = stands ? results::kept_chance(trial, beliefs[i].p_front) : 0;
     if (is_measured(trial)) take_medians(trial);
   }
+  results::unsettle_unguided(trials);
   for (const std::vector<std::size_t>& group : measured_groups(trials)) {
     const GroupNoise noise = noise_of(members_of(trials, group));
     for (std::size_t i = 0; i < group.size(); ++i) {

@@ -40,7 +40,7 @@ void settle_alone(results::TrialRecord& trial);
 void show_rounds(std::vector<results::TrialRecord>& trials);
 /// Sets figures, intervals, on_front and p_front of every measured trial from its rounds, among
 /// those of its batch and condition, all transports together. Failed and unmeasured trials are on
-/// no front.
+/// no front; P(front) of those that may still be measured is left unsettled.
 void settle_by_rounds(std::vector<results::TrialRecord>& trials, std::uint64_t seed);
 
 /// The knowledge about a trial from predictions and rounds together: natural logarithms with their
@@ -52,8 +52,8 @@ struct Belief {
   double throughput_deviation = 0;
   double p_front = 0;
 };
-/// Sets the same of measured trials from what is believed of them, and p_front of all. One belief
-/// for each trial.
+/// Sets the same of measured trials from what is believed of them, and p_front of all. It is left
+/// unsettled of unmeasured trials whose predictions are no guide. One belief for each trial.
 void settle_by_beliefs(std::vector<results::TrialRecord>& trials, std::span<const Belief> beliefs);
 
 /// Sets on_front: of measured trials of each batch and condition, those that no other beats by the

@@ -4,11 +4,12 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <utility>
 
+#include "coordinator/results/prediction_guide.h"
 #include "coordinator/statistics/front_draws.h"
 #include "coordinator/statistics/front_of.h"
-#include "coordinator/statistics/prediction_guide.h"
 #include "coordinator/statistics/race_pass.h"
 #include "coordinator/statistics/statistics.h"
 
@@ -172,6 +173,41 @@ Contest contest_of(const std::vector<std::size_t>& contenders, const ResidualMod
   return contest;
 }
 
+/// Judges the predictions of each group by the rounds alone. What a race believes of a plan is made
+/// of its prediction too: by that, predictions would prove themselves.
+std::map<int, results::PredictionGuide> guides_of(
+    const std::map<int, std::vector<std::size_t>>& groups, std::span<const RacePlan> plans,
+    const std::vector<PlanStanding>& standings) {
+  std::vector<results::PredictedGroup> judged;
+  for (const auto& [number, members] : groups) {
+    results::PredictedGroup& group = judged.emplace_back();
+    for (const std::size_t i : members) {
+      const auto& predicted = plans[i].predicted;
+      const auto& seen = standings[i].seen;
+      group.doubted = group.doubted || plans[i].doubted;
+      if (!predicted || !seen) continue;
+      group.latency.push_back({std::exp(predicted->latency), std::exp(seen->latency)});
+      group.throughput.push_back({std::exp(predicted->throughput), std::exp(seen->throughput)});
+    }
+  }
+  const std::vector<results::PredictionGuide> guides = results::prediction_guides(judged);
+  std::map<int, results::PredictionGuide> by_group;
+  for (const auto& [number, members] : groups) {
+    by_group.emplace(number, guides[by_group.size()]);
+  }
+  return by_group;
+}
+
+/// Sets what was seen of each plan that has rounds.
+void set_seen(std::span<const PlanEstimate> estimates, double LogFigures::*figure,
+              std::vector<PlanStanding>& standings) {
+  for (const PlanEstimate& estimate : estimates) {
+    std::optional<LogFigures>& seen = standings[estimate.plan].seen;
+    if (!seen) seen.emplace();
+    (*seen).*figure = estimate.logarithm;
+  }
+}
+
 bool is_reachable(const std::vector<std::size_t>& group, std::span<const RacePlan> plans) {
   return std::ranges::none_of(group, [&](std::size_t i) { return plans[i].unreachable; });
 }
@@ -197,7 +233,9 @@ RaceState judge_race(std::span<const RacePlan> plans, const RaceRules& rules) {
   for (std::size_t i = 0; i < plans.size(); ++i) {
     if (!plans[i].failed) groups[plans[i].group].push_back(i);
   }
-  const PredictionGuide guide(groups, plans, latencies.plans, throughputs.plans);
+  set_seen(latencies.plans, &LogFigures::latency, standings);
+  set_seen(throughputs.plans, &LogFigures::throughput, standings);
+  const std::map<int, results::PredictionGuide> guides = guides_of(groups, plans, standings);
   const ResidualModel latency(latency_priors, std::move(latencies.plans));
   const ResidualModel throughput(throughput_priors, std::move(throughputs.plans));
   for (std::size_t i = 0; i < plans.size(); ++i) {
@@ -208,7 +246,7 @@ RaceState judge_race(std::span<const RacePlan> plans, const RaceRules& rules) {
   for (const auto& [group, members] : groups) {
     Contest contest =
         contest_of(contenders_of(members, standings), latency, throughput, plans, rules, standings);
-    if (!guide.guides(group)) leave_all_open(members, plans, standings);
+    if (!guides.at(group).guides) leave_all_open(members, plans, standings);
     if (!is_reachable(members, plans) || !is_open(contest, plans, rules)) continue;
     contest.latency_round = latencies.round_variance(group);
     contest.throughput_round = throughputs.round_variance(group);
@@ -219,7 +257,7 @@ RaceState judge_race(std::span<const RacePlan> plans, const RaceRules& rules) {
   }
   for (const auto& [group, members] : groups) {
     if (!is_reachable(members, plans)) continue;
-    add_all(far_look(members, plans, rules, guide.guides(group)), state.next_pass);
+    add_all(far_look(members, plans, rules, guides.at(group).guides), state.next_pass);
   }
   for (std::size_t i = 0; i < plans.size(); ++i) {
     standings[i].decided = is_decided(plans[i], standings[i].p_front, rules);

@@ -10,8 +10,8 @@
 // as in front_probability (statistics.h): it is not worse in either figure, and better by more than
 // kFrontTolerance in one.
 // How far predictions are believed is learnt from the plans that were measured, some of which
-// predictions put far behind (far_look). Predictions that set plans far apart which then stand in
-// another order guide nothing (prediction_guide.h): no plan of the group is decided unmeasured.
+// predictions put far behind (far_look). Predictions that put plans into a wrong order are no guide
+// (results/prediction_guide.h): no plan of the group is decided unmeasured.
 //
 // Racing (Maron and Moore 1994): decided plans leave the race. A plan is decided once its P(front)
 // is below RaceRules::undecided, or above 1 - undecided with RaceRules::least_rounds measured. A
@@ -88,6 +88,8 @@ struct PlanStanding {
   bool decided = false;
   ResidualModel::Figure latency;  ///< latency by prediction and rounds together
   ResidualModel::Figure throughput;
+  /// Figures by its rounds alone, as if measured in the average pass; no value: it has no rounds.
+  std::optional<LogFigures> seen{};
 };
 
 struct RaceState {

@@ -86,9 +86,10 @@ class RaceSchedule final : public SweepSchedule {
         "twice, and up to {} that predictions put far behind the front. Each pass measures its "
         "plans in a random order of its own. Passes go on until the probability of each plan is "
         "below {:.0f} % or above {:.0f} %, for at most {} rounds a plan and {} in all. "
-        "Predictions may be misleading: plans that they set far apart stood in another order once "
-        "measured, or a busy machine was profiled and they were not proved. Then only measured "
-        "plans are ruled out. Plans that were ruled out unmeasured hold at most {:.0f} % of the "
+        "Predictions may be no guide: plans that they set far apart stood in another order once "
+        "measured, or the order of all was no better than chance, or a busy machine was profiled "
+        "and they were not proved. Then only measured plans are ruled out, and no others have a "
+        "probability. Plans that were ruled out unmeasured hold at most {:.0f} % of the "
         "front together. No pass is measured again: what it did to all its plans alike is "
         "removed from their rounds. The probability of a plan is the share of draws in which no "
         "other plan is better by more than {:.0f} %. The draws follow what predictions, rounds "
@@ -138,6 +139,9 @@ class RaceSchedule final : public SweepSchedule {
     trial.prediction->expected_samples_per_s = std::exp(standing.throughput.logarithm);
     trial.prediction->latency_deviation = standing.latency.deviation;
     trial.prediction->throughput_deviation = standing.throughput.deviation;
+    const auto& seen = standing.seen;
+    trial.prediction->seen_latency_ms = seen ? std::exp(seen->latency) : 0;
+    trial.prediction->seen_samples_per_s = seen ? std::exp(seen->throughput) : 0;
   }
 
   const double budget_s_;

@@ -80,7 +80,7 @@ const accuracyCard = (view, networks, page) => {
       page.draw();
     }));
     byId('accuracy-note').textContent = trials.length
-      ? `${howMany(trials.length)}: the median one was off by ${percent(within(trials, goal, 0.5))} in ${goal.text.toLowerCase()}, 95 % of them by less than ${percent(within(trials, goal, 0.95))} (dashed). On the line both agree.${view.isMisled([choice.error]) ? ` Predictions are no guide here${choice.condition === 'none' ? '' : ` (${choice.condition})`}.` : ''}`
+      ? `${howMany(trials.length)}: the median one was off by ${percent(within(trials, goal, 0.5))} in ${goal.text.toLowerCase()}, 95 % of them by less than ${percent(within(trials, goal, 0.95))} (dashed). On the line both agree.${view.breaksOrder(choice.error) ? ` Predictions are no guide here${choice.condition === 'none' ? '' : ` (${choice.condition})`}.` : ''}`
       : `No plan of this choice was both ${word} and measured.`;
     byId('accuracy-legend').replaceChildren(...conditions.filter((condition) => trials.some((trial) => trial.condition === condition)).map((condition) =>
       el('span', {}, shapeIcon(0, 'none', `var(--${networkColour(condition)})`), condition)));

@@ -63,13 +63,12 @@ const axes = (() => {
     // A file of an earlier version may not say what was measured.
     ...(trial.rounds && trial.latency_ms.measured_p50 ? [el('br'), `${roundsOf(trial)} measured ${figure(trial.latency_ms.measured_p50)} ms and ${figure(trial.throughput.measured_samples_per_s)} samples/s`] : []),
     ...more.flatMap((line) => [el('br'), line]));
-  /** Of a plan that was predicted only; `misled`: by predictions that say nothing of what is on the front. */
-  const expectedTip = (trial, misled) => el('div', {class: 'tip'},
+  /** Of a plan that was predicted only; `place`: what is said of its place. */
+  const expectedTip = (trial, place) => el('div', {class: 'tip'},
     el('b', {}, nameOf(trial)), `${wayOf(trial)} over ${trial.transport}, batch ${trial.batch}`, el('br'),
     'not measured; expected (± one standard deviation):', el('br'),
     `${figure(trial.predicted.expected_latency_ms)} ms  (± ${percent(trial.predicted.latency_deviation)})`, el('br'),
-    `${figure(trial.predicted.expected_samples_per_s)} samples/s  (± ${percent(trial.predicted.throughput_deviation)})`, el('br'),
-    misled ? 'Predictions are no guide here: it may be on the front.' : `On the front with a probability of ${chance(trial)}.`);
+    `${figure(trial.predicted.expected_samples_per_s)} samples/s  (± ${percent(trial.predicted.throughput_deviation)})`, ...(place ? [el('br'), place] : []));
   /** Shows what `tell` says of the trial under the pointer, and of its data: points carry their trial's id, for the library copies them. */
   const tooltip = (colour, view, tell) => ({
     trigger: 'item', confine: true, backgroundColor: colour('card'), borderColor: colour('line'), padding: [8, 12],

@@ -23,6 +23,9 @@ const frontChart = (view, page) => {
   const expectedPlace = (trial) => [view.x.expected(trial), view.y.expected(trial)];
   /** Smaller than all that was measured, and without a shape of its own. */
   const expectedPoint = (trial, colour) => ({value: expectedPlace(trial), trial: trial.id, symbol: 'circle', symbolSize: EXPECTED, itemStyle: {color: colour('expected'), opacity: 1}});
+  /** What is said of the place of a plan that was predicted only. */
+  const expectedStanding = (trial) => (trial.p_front !== null ? `On the front with a probability of ${chance(trial)}.`
+    : view.isMisled() ? 'Predictions are no guide here: it may be on the front.' : '');
   const mayBeExpected = () => view.expected.filter(mayBe);
   const others = () => (view.other ? view.other.under() : []);
 
@@ -180,7 +183,7 @@ const frontChart = (view, page) => {
       xAxis: {...axis(view.x.axis, 30), ...x},
       yAxis: {...axis(view.y.axis, nameGap(y)), ...y},
       tooltip: axes.tooltip(colour, view, (trial, data) => (data.other ? axes.tip(trial, view, `Of ${other.name}.`)
-        : trial.status === 'ok' ? axes.tip(trial, view, view.verdict(trial)) : axes.expectedTip(trial, view.isMisled()))),
+        : trial.status === 'ok' ? axes.tip(trial, view, view.verdict(trial)) : axes.expectedTip(trial, expectedStanding(trial)))),
       series: [
         axes.edge(front.map(place), x, y, colour, view.y.less),
         ...(other ? otherRun.series(view, x, y, colour) : []),
@@ -216,8 +219,9 @@ const frontChart = (view, page) => {
     if (shown.length < pool.length) parts.push(`Shown: ${shown.length}.`);
     if (choice.target !== null) parts.push(`${pool.filter(view.meets).length} take at most ${choice.target} ms.`);
     if (expected.length) {
-      parts.push(view.isMisled() ? `${expected.length} more were predicted only. Predictions are no guide here: any of those may be on the front; sweep --exhaustive measures all.`
-        : `${expected.length} more were predicted only; ${mayBeExpected().length || 'none'} of those may be on the front.`);
+      parts.push(!view.run.adaptive ? `${expected.length} more were predicted, and are not measured yet.`
+        : view.isMisled() ? `${expected.length} more were predicted only. Predictions are no guide here: any of those may be on the front; sweep --exhaustive measures all.`
+          : `${expected.length} more were predicted only; ${mayBeExpected().length || 'none'} of those may be on the front.`);
     }
     return parts.join(' ');
   };

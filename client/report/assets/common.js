@@ -55,14 +55,14 @@ const common = (() => {
   const latency = (trial) => trial.latency_ms.p50;
   const rate = (trial) => trial.throughput.samples_per_s;
   /** Returns the probability that a plan is on the front: '97 %', or if there are few rounds
-   *  '> 90 %' and '< 10 %'. */
-  const chance = ({p_front_text}) => (p_front_text.startsWith('>') ? '> 90 %' : p_front_text.startsWith('<') ? '< 10 %' : `${Math.round(100 * p_front_text)} %`);
+   *  '> 90 %' and '< 10 %'; '–' if nobody knows. */
+  const chance = ({p_front_text}) => (p_front_text === '-' ? '–' : p_front_text.startsWith('>') ? '> 90 %' : p_front_text.startsWith('<') ? '< 10 %' : `${Math.round(100 * p_front_text)} %`);
   const roundsOf = ({rounds}) => (rounds === 1 ? '1 round' : `${rounds} rounds`);
   /** Whether a plan that is beaten may be on the front. What is said decides: of few rounds that is
    *  "< 10 %" for any probability below it. */
   const perhaps = ({p_front: chance, p_front_text: said}) => chance > 0.05 && !said.startsWith('<');
   /** Whether a plan that was predicted only may be on the front, as the terminal counts them. */
-  const mayBe = (trial) => trial.p_front > 0.05;
+  const mayBe = (trial) => trial.p_front === null || trial.p_front > 0.05;
   const date = (text) => (text || '').replace('T', ' ').replace(/(\.\d+)?Z$/, ' UTC');
 
   /** el('b', {class: 'x'}, 'text', child): an element with attributes and children; functions are listeners. */

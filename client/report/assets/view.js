@@ -168,9 +168,12 @@ const makeView = (run) => {
   view.doubt = (trial) => (view.standing(trial) !== 'perhaps' ? ''
     : adaptive ? `By predictions and rounds together it is on the front with a probability of ${chance(trial)}.`
     : `Over resampled rounds it is on the front with a probability of ${chance(trial)}.`);
-  /** Whether predictions say nothing of the plans of this choice that were not measured. */
-  view.isMisled = (goals = ['latency', 'throughput']) => !view.simulated && (run.prediction_errors || []).some((error) =>
-    error.batch === choice.batch && error.condition === choice.condition && goals.some((goal) => error[goal].no_guide));
+  /** Whether predictions of a figure put the plans of this choice into another order than rounds did. */
+  view.breaksOrder = (goal) => !view.simulated && (run.prediction_errors || []).some((error) =>
+    error.batch === choice.batch && error.condition === choice.condition && error[goal].no_guide);
+  /** Whether predictions say nothing of the plans of this choice that an adaptive sweep left unmeasured. */
+  view.isMisled = () => adaptive && (run.prediction_errors || []).some((error) =>
+    error.batch === choice.batch && error.condition === choice.condition && error.no_guide);
   view.verdict = (trial) => {
     if (together) return '';
     if (view.isFront(trial)) {

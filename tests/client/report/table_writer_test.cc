@@ -7,6 +7,7 @@
 #include "client/report/page_data.h"
 #include "client/report/text_table.h"
 #include "coordinator/results/best_by_network.h"
+#include "coordinator/results/prediction_guide.h"
 #include "coordinator/results/record_json.h"
 #include "core/base/text.h"
 #include "tests/client/report/written_reports.h"
@@ -52,7 +53,39 @@ TEST(AdaptiveRun, TableSaysWherePredictionsAreNoGuide) {
                       "are no guide (see below)\n"),
             Not(HasSubstr("perhaps on the front"))))
       << "no figure of what predictions cannot say";
-  EXPECT_TRUE(json::parse(written("json", run))["prediction_errors"][0]["throughput"]["no_guide"]);
+  const json error = json::parse(written("json", run))["prediction_errors"][0];
+  EXPECT_TRUE(error["no_guide"]);
+  EXPECT_TRUE(error["throughput"]["no_guide"]);
+  EXPECT_FALSE(error["latency"]["no_guide"]);
+}
+
+TEST(AdaptiveRun, NoReportHasAProbabilityOfAPlanThatNobodyKnowsItOf) {
+  results::RunRecord run = test::synthetic_adaptive_sweep();
+  for (results::TrialRecord& trial : run.trials) {
+    trial.prediction->samples_per_s = 1e4 / trial.prediction->samples_per_s;
+  }
+  results::unsettle_unguided(run.trials);
+  std::size_t only = 0;
+  const json document = json::parse(written("json", run));
+  for (const json& trial : document["trials"]) {
+    if (trial["status"] == "predicted") ++only;
+    EXPECT_EQ(trial["p_front"].is_null(), trial["status"] == "predicted") << trial["id"];
+    EXPECT_EQ(trial["p_front_text"] == "-", trial["status"] == "predicted") << trial["id"];
+  }
+  EXPECT_GT(only, 0U);
+  const std::string csv = written("csv", run);
+  EXPECT_THAT(csv, HasSubstr(",,predicted,"));
+  EXPECT_THAT(csv, Not(testing::ContainsRegex("[0-9],predicted,")));
+}
+
+TEST(AdaptiveRun, TableSaysOfNoPlanThatItWasPredictedOnlyIfAllWereMeasured) {
+  results::RunRecord run = test::synthetic_adaptive_sweep();
+  std::erase_if(run.trials, results::is_predicted_only);
+  for (results::TrialRecord& trial : run.trials) {
+    trial.prediction->samples_per_s = 1e4 / trial.prediction->samples_per_s;
+  }
+  EXPECT_THAT(written("table", run), AllOf(HasSubstr("\nbatch 1: predictions are no guide here\n"),
+                                           Not(HasSubstr("predicted only"))));
 }
 
 TEST(AdaptiveRun, TableCountsOnlyWherePredictionsAreAGuide) {
@@ -61,17 +94,20 @@ TEST(AdaptiveRun, TableCountsOnlyWherePredictionsAreAGuide) {
   std::size_t unguided = 0;
   for (std::size_t i = 0; i < guided; ++i) {
     results::TrialRecord other = run.trials[i];
+    if (!results::is_predicted_only(other)) continue;
     other.id += "/misled";
     other.condition = "wifi";
-    other.prediction->samples_per_s = 1e4 / other.prediction->samples_per_s;
-    unguided += results::status_of(other) == "predicted" ? 1 : 0;
+    other.prediction->doubted = true;
+    ++unguided;
     run.trials.push_back(std::move(other));
   }
   EXPECT_THAT(written("table", run),
-              HasSubstr(fmt::format("{} of {} plans were predicted only, 1 of them may be on the "
-                                    "front, and any of {} more where predictions are no guide "
-                                    "(see below)\n",
-                                    2 * unguided, run.trials.size(), unguided)));
+              AllOf(HasSubstr(fmt::format(
+                        "{} of {} plans were predicted only, 1 of them may be on the front, and "
+                        "any of {} more where predictions are no guide (see below)\n",
+                        2 * unguided, run.trials.size(), unguided)),
+                    HasSubstr("wifi: predictions are no guide here: any plan")))
+      << "a busy machine was profiled, and nothing was measured";
 }
 
 TEST(Table, HasAHeadingForASinglePlan) {

@@ -11,6 +11,7 @@
 
 #include "client/report/report_writer.h"
 #include "coordinator/results/front_chance.h"
+#include "coordinator/results/prediction_guide.h"
 #include "coordinator/results/shown_figure.h"
 #include "coordinator/statistics/front.h"
 #include "coordinator/sweep/race_schedule.h"
@@ -159,6 +160,53 @@ TEST(Settle, OfAnAdaptiveSweepTheFrontFollowsFromTheFiguresShown) {
     expect_honest(simulation.run);
   }
   EXPECT_GT(moved, 50U);
+}
+
+/// Judges the plans of a run as a race that goes on with it would.
+statistics::RaceState judged(const results::RunRecord& run) {
+  std::vector<statistics::RacePlan> plans = sweep::race_plans(run.trials);
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    for (const results::TrialRound& round : run.trials[i].rounds) {
+      plans[i].rounds.push_back(*sweep::race_round(round, run.trials[i].batch));
+    }
+  }
+  statistics::RaceRules rules;
+  rules.seed = run.seed;
+  return statistics::judge_race(plans, rules);
+}
+
+TEST(Settle, ARaceAndWhatIsShownJudgePredictionsAlike) {
+  std::size_t open = 0;
+  std::size_t guided = 0;
+  for (std::uint64_t seed = 1; seed <= 24; ++seed) {
+    Simulation simulation = simulate(seed, true);
+    std::vector<results::TrialRecord>& trials = simulation.run.trials;
+    // Some predictions put the plans into the opposite order, and others stem from a busy machine.
+    for (std::size_t i = 0; seed % 3 == 1 && i < trials.size() / 2; ++i) {
+      std::swap(trials[i].prediction, trials[trials.size() - 1 - i].prediction);
+    }
+    for (results::TrialRecord& trial : trials) trial.prediction->doubted = seed % 3 == 2;
+    race(simulation, 1 + static_cast<int>(seed) % 2);
+    const statistics::RaceState state = judged(simulation.run);
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+      if (!results::is_predicted_only(trials[i])) continue;
+      const bool is_unsettled = trials[i].p_front == results::kUnsettled;
+      ++(is_unsettled ? open : guided);
+      EXPECT_EQ(state.standings[i].decided,
+                !is_unsettled && trials[i].p_front <= results::kLeastChance)
+          << seed << ' ' << trials[i].id;
+    }
+    for (const auto& [key, guide] : results::prediction_guides(trials)) {
+      for (const results::TrialRecord& trial : trials) {
+        if (results::GroupKey(trial.batch, trial.condition) != key) continue;
+        EXPECT_EQ(trial.p_front == results::kUnsettled,
+                  !guide.guides && results::is_predicted_only(trial))
+            << seed << ' ' << trial.id;
+      }
+    }
+  }
+  EXPECT_GT(open, 10U);
+  EXPECT_GT(guided, 10U);
 }
 
 TEST(Settle, IntervalsOfBeliefsHoldTheMedianOfAllRounds) {

@@ -54,35 +54,6 @@ TEST(PredictionErrors, AreOfWhatWasPredictedAndMeasured) {
   EXPECT_EQ(prediction_errors(run)[0].batch, 8);
 }
 
-/// Measured in the order of their predictions, or in another one.
-RunRecord predicted_run(const std::vector<double>& predicted_ms,
-                        const std::vector<double>& measured_ms) {
-  RunRecord run;
-  for (std::size_t i = 0; i < predicted_ms.size(); ++i) {
-    run.trials.push_back(trial("none", measured_ms[i], 1000 / measured_ms[i]));
-    run.trials.back().prediction->latency_ms = predicted_ms[i];
-    run.trials.back().prediction->samples_per_s = 1000 / predicted_ms[i];
-  }
-  return run;
-}
-
-TEST(PredictionErrors, AreNoGuideWhereTheirOrderIsNoBetterThanChance) {
-  const auto no_guide = [](const std::vector<double>& predicted_ms,
-                           const std::vector<double>& measured_ms) {
-    return is_no_guide(prediction_errors(predicted_run(predicted_ms, measured_ms)).at(0));
-  };
-  EXPECT_FALSE(no_guide({10, 11, 12, 13}, {10, 11, 12, 14}));
-  EXPECT_TRUE(no_guide({10, 11, 12, 13}, {14, 12, 11, 10}));
-  EXPECT_TRUE(no_guide({10, 11, 12, 13}, {13, 10, 14, 11})) << "as many pairs as not";
-  EXPECT_FALSE(no_guide({10, 11, 12, 13}, {14, 15.5, 17, 18.5})) << "off, in the right order";
-  EXPECT_TRUE(no_guide({10, 11, 12, 13}, {5, 6, 7, 8})) << "off by more";
-  const std::vector<double> far_apart{10, 13, 17, 22, 28};
-  EXPECT_FALSE(no_guide(far_apart, {12, 11, 15, 17, 20})) << "one pair of ten";
-  EXPECT_TRUE(no_guide(far_apart, {12, 11, 15, 14, 20})) << "two pairs of ten";
-  EXPECT_FALSE(no_guide({10, 11}, {11, 10})) << "one pair says nothing";
-  EXPECT_FALSE(no_guide({10, 11, 12, 13}, {12, 12, 12, 12})) << "there is no order";
-}
-
 TEST(KendallTau, CountsPairsInTheSameOrderAgainstThoseInTheOther) {
   EXPECT_DOUBLE_EQ(kendall_tau({{1, 10}, {2, 20}, {3, 30}}), 1);
   EXPECT_DOUBLE_EQ(kendall_tau({{1, 30}, {2, 20}, {3, 10}}), -1);

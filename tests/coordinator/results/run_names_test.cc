@@ -42,15 +42,6 @@ TEST_F(Store, FindsRunsByIdBeginningAndLast) {
   EXPECT_FALSE(store->begin_run(run)) << "an id that is taken";
 }
 
-/// Stores runs of these ids, in this order.
-void put_runs(ResultStore& store, std::initializer_list<const char*> ids) {
-  RunRecord run = test::synthetic_run({.batches = {1}, .split_points = 1});
-  for (const char* id : ids) {
-    run.id = id;
-    put_all(store, run);
-  }
-}
-
 TEST_F(Store, TheLastRunIsThatWhichWasStoredLastWhateverTheClockSaid) {
   const auto store = open();
   put_runs(*store, {"20260131-101502-ab12", "19700101-000012-cd34", "20251231-235959-ef56"});

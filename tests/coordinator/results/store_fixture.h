@@ -5,6 +5,7 @@
 #include <sqlite3.h>
 
 #include <filesystem>
+#include <initializer_list>
 #include <memory>
 #include <string>
 
@@ -12,6 +13,7 @@
 #include "coordinator/results/store.h"
 #include "coordinator/results/stored_json.h"
 #include "core/base/file.h"
+#include "tests/support/synthetic_run.h"
 
 namespace pareto::results {
 
@@ -51,6 +53,15 @@ inline void put_all(ResultStore& store, const RunRecord& run) {
   ASSERT_TRUE(store.begin_run(run));
   for (const TrialRecord& trial : run.trials) ASSERT_TRUE(store.put_trial(run, trial));
   ASSERT_TRUE(store.update_run(run));
+}
+
+/// Stores runs of these ids, in this order.
+inline void put_runs(ResultStore& store, std::initializer_list<const char*> ids) {
+  RunRecord run = test::synthetic_run({.batches = {1}, .split_points = 1});
+  for (const char* id : ids) {
+    run.id = id;
+    put_all(store, run);
+  }
 }
 
 }  // namespace pareto::results

@@ -118,6 +118,16 @@ TEST(SettleByRounds, ProbabilitiesHoldAfterSixRoundsOnABusyMachine) {
   EXPECT_EQ(sure_and_beaten, 0) << "what is printed as 1.00";
 }
 
+TEST(SettleByRounds, NobodyKnowsOfAPlanThatIsNotMeasuredYet) {
+  std::vector<results::TrialRecord> trials{trial_of({0}, {10}), results::TrialRecord{},
+                                           results::TrialRecord{}};
+  trials[2].status = results::TrialStatus::kFailed;
+  settle_by_rounds(trials, 1);
+  EXPECT_GT(trials[0].p_front, 0.9);
+  EXPECT_EQ(trials[1].p_front, results::kUnsettled);
+  EXPECT_EQ(trials[2].p_front, 0) << "what failed is on no front";
+}
+
 TEST(SettleByRounds, EqualDevicesHaveIntervalsInCommonAfterOneRound) {
   std::vector<results::TrialRecord> trials{trial_of({0}, {10}), trial_of({0}, {10.8})};
   settle_by_rounds(trials, 1);

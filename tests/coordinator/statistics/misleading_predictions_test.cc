@@ -8,7 +8,6 @@
 #include <map>
 
 #include "coordinator/statistics/front_race.h"
-#include "coordinator/statistics/prediction_guide.h"
 #include "tests/coordinator/statistics/simulated_sweep.h"
 
 namespace pareto::statistics {
@@ -139,7 +138,7 @@ std::size_t decided_unmeasured(const std::vector<RacePlan>& plans) {
   return count;
 }
 
-TEST(PredictionGuide, PredictionsWhoseOrderIsNotKeptRuleOutNothing) {
+TEST(MisleadingPredictions, PredictionsWhoseOrderIsNotKeptRuleOutNothing) {
   const auto as_predicted = [](std::size_t i) { return 10.0 + static_cast<double>(i); };
   EXPECT_EQ(decided_unmeasured(forty_plans(as_predicted)), 32U);
   EXPECT_EQ(decided_unmeasured(forty_plans([&](std::size_t i) { return 3 * as_predicted(i); })),
@@ -149,7 +148,7 @@ TEST(PredictionGuide, PredictionsWhoseOrderIsNotKeptRuleOutNothing) {
             0U);
 }
 
-TEST(PredictionGuide, PredictionsOfABusyMachineRuleOutNothingUntilTheyAreProved) {
+TEST(MisleadingPredictions, PredictionsOfABusyMachineRuleOutNothingUntilTheyAreProved) {
   const auto alike = [](std::size_t i) { return i < 3 ? 10.0 + static_cast<double>(i) : 12.5; };
   std::vector<RacePlan> plans = forty_plans(alike);
   for (std::size_t i = 3; i < 8; ++i) plans[i].rounds.clear();
@@ -162,7 +161,7 @@ TEST(PredictionGuide, PredictionsOfABusyMachineRuleOutNothingUntilTheyAreProved)
   EXPECT_EQ(decided_unmeasured(proved), 32U);
 }
 
-TEST(PredictionGuide, PredictionsDoNotProveThemselvesWhereRoundsDifferMuch) {
+TEST(MisleadingPredictions, PredictionsDoNotProveThemselvesWhereRoundsDifferMuch) {
   // The rounds of a plan differ by a factor of nine, and say the opposite of what is predicted. A
   // race then believes the predictions, which is no evidence for them.
   std::vector<RacePlan> plans =
@@ -180,7 +179,7 @@ TEST(PredictionGuide, PredictionsDoNotProveThemselvesWhereRoundsDifferMuch) {
   EXPECT_EQ(decided_unmeasured(plans), 0U);
 }
 
-TEST(PredictionGuide, AFarLookIsTakenAtPlansThatPredictionsPutFarBehind) {
+TEST(MisleadingPredictions, AFarLookIsTakenAtPlansThatPredictionsPutFarBehind) {
   std::vector<RacePlan> plans =
       forty_plans([](std::size_t i) { return 10.0 + static_cast<double>(i); });
   for (std::size_t i = 3; i < 8; ++i) plans[i].rounds.clear();

@@ -8,6 +8,7 @@
 #include <array>
 
 #include "client/report/report_writer.h"
+#include "coordinator/results/prediction_guide.h"
 #include "coordinator/results/store.h"
 #include "core/base/file.h"
 #include "tests/support/process.h"
@@ -77,6 +78,7 @@ TEST_F(ReportInBrowser, SaysWherePredictionsAreNoGuide) {
   for (results::TrialRecord& trial : run.trials) {
     trial.prediction->samples_per_s = 1e4 / trial.prediction->samples_per_s;
   }
+  results::unsettle_unguided(run.trials);
   check("misled", page_of(run));
 }
 
