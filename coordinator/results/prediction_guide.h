@@ -14,7 +14,7 @@
 
 namespace pareto::results {
 
-/// What was predicted and measured of the plans of one batch and condition.
+/// The figures of the plans of one batch and condition, as predicted and as measured.
 struct PredictedGroup {
   std::vector<PredictedFigure> latency;     ///< one for each plan that has both
   std::vector<PredictedFigure> throughput;  ///< likewise
