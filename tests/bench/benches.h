@@ -18,6 +18,9 @@ Expected<std::vector<Row>> unsplit(const std::string& name, const std::string& m
 /// number of threads: times of a batch. Fails too if their outputs differ.
 Expected<std::vector<Row>> onnx_runtime(const std::string& name, const std::string& model,
                                         int threads, int batch, double bar);
+/// Measures the engine that "auto" chose against the fastest of all engines, at batches 1 to 16.
+Expected<std::vector<Row>> auto_engine(const std::string& name, const std::string& model,
+                                       int threads);
 /// Measures prefix and suffix in one process, values of the boundary handed over, against the uncut
 /// model.
 Expected<std::vector<Row>> split_overhead(const std::string& name, const std::string& model,

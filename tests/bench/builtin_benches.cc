@@ -38,6 +38,12 @@ std::vector<Bench> builtin_benches() {
     add("runtime", std::string("split_overhead/") + bar.model,
         [=](const std::string& name) { return split_overhead(name, bar.model, 1.03); });
   }
+  for (const char* model : {"mobilenetv2", "mobilenetv3_large"}) {
+    for (const int threads : {1, 2}) {
+      add("runtime", fmt::format("auto_engine/{}/t{}", model, threads),
+          [=](const std::string& name) { return auto_engine(name, model, threads); });
+    }
+  }
   add("runtime", "two_stage/resnet50",
       [](const std::string& name) { return two_stage(name, "resnet50", 1.7); });
   add("runtime", "weights_sent",

@@ -49,6 +49,8 @@ class Engine {
   /// Returns the bytes of weights that it shares with other engines (packed_weights.h), after its
   /// first run.
   virtual std::uint64_t packed_bytes() const { return 0; }
+  /// Returns whether its kernels share the caller's pool, and LibTorch's own threads do nothing.
+  virtual bool is_pooled() const { return false; }
   /// Returns how long each worker has computed in all; empty if it has no workers. Threads: any.
   virtual std::vector<Nanoseconds> worker_times() const { return {}; }
 };
@@ -116,6 +118,7 @@ class GraphEngine final : public Engine {
   explicit GraphEngine(EngineGraph graph);
   std::vector<c10::IValue> run(std::vector<c10::IValue> inputs, EarlyResults* early) override;
   std::uint64_t packed_bytes() const override;
+  bool is_pooled() const override { return pooled_; }
 
  private:
   /// Returns whether arguments go through the graph in blocks of samples.

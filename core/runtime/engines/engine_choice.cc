@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/base/text.h"
+#include "core/base/thread_pool.h"
 #include "core/runtime/torch/guarded.h"
 #include "core/runtime/torch/threads.h"
 #include "core/runtime/torch/written_weights.h"
@@ -21,12 +22,14 @@ using Arguments = std::vector<c10::IValue>;
 
 constexpr int kTimedRuns = 3;
 // One that took this many times as long as the best is given no other turn: a sweep loads hundreds
-// of shards. But a short run is easily disturbed: one that is shorter than kShort is timed
-// kTimedRuns times before that is believed, and has turns until they took as long.
+// of shards. But a run is easily disturbed. One that is shorter than kShort is timed kTimedRuns
+// times before that is believed, and has turns until they took as long. A longer one is timed once
+// more, unless it took kFarBehind times as long.
 constexpr double kHopeless = 1.3;
+constexpr double kFarBehind = 2;
 constexpr std::chrono::milliseconds kShort{10};
 constexpr int kMostTurns = 10;
-constexpr std::uint64_t kExampleSeed = 1;
+constexpr std::uint64_t kContestSeed = 1;
 // Folding and fusing reorder sums; a graph gone wrong is off by far more.
 constexpr double kMaxErrorFloat32 = 1e-3;
 
@@ -71,16 +74,25 @@ class Contest {
   }
 
   /// Runs an engine once, its time in `took`.
-  Expected<std::vector<Value>> run(Engine& engine, Nanoseconds& took) const {
+  Expected<std::vector<Value>> run(Engine& engine, Nanoseconds& took) {
+    if (engine.is_pooled() && others_are_awake_) give_way_to_pool();
+    others_are_awake_ = !engine.is_pooled() && at::get_num_threads() > 1;
     // Again for each run: a graph may write to its arguments.
     PARETO_ASSIGN(Arguments arguments, boundary_.to_arguments(examples_));
     // All engines draw the same random numbers, so that their results can be compared.
-    if (is_random_) seed_random_numbers(kExampleSeed);
+    if (is_random_) seed_random_numbers(kContestSeed);
     const Nanoseconds start = now();
     const Arguments results = engine.run(std::move(arguments), nullptr);
     auto values = boundary_.to_values(results);
     took = now() - start;
     return values;
+  }
+
+  /// Lets the threads of the engine before fall asleep, and wakes those of the pool: what an engine
+  /// learns and how it is judged should not depend on who had a turn before.
+  static void give_way_to_pool() {
+    await_idle_threads();
+    share(current_pool() != nullptr ? current_pool()->threads() : 1, [](int) {});
   }
 
   /// Returns the time by which runs are compared. One thread's own processor time is not disturbed
@@ -106,7 +118,7 @@ class Contest {
   }
 
   Expected<> add_plain() {
-    PARETO_ASSIGN(examples_, boundary_.example_values(options_.batch, kExampleSeed));
+    PARETO_ASSIGN(examples_, boundary_.example_values(options_.batch, kContestSeed));
     Candidate candidate;
     candidate.timing.engine = builtin_engines()[0].name;
     auto outputs = guarded("the shard does not run on its example inputs",
@@ -171,17 +183,19 @@ class Contest {
   void free_hopeless() {
     for (std::size_t i = 1; i < candidates_.size(); ++i) {
       Candidate& candidate = candidates_[i];
-      for (int run = 1; run < kTimedRuns && is_hopeless(candidate); ++run) {
-        if (candidate.timing.best > kShort) break;
+      for (int run = 1; run < kTimedRuns && is_behind(candidate, kHopeless); ++run) {
+        const bool is_long = candidate.timing.best > kShort;
+        if (is_long && (run > 1 || is_behind(candidate, kFarBehind))) break;
         time_once(candidate);
       }
-      if (is_hopeless(candidate)) candidate.engine.reset();
+      if (is_behind(candidate, kHopeless)) candidate.engine.reset();
     }
   }
 
-  bool is_hopeless(const Candidate& candidate) const {
+  /// Returns whether its best run took more than that many times the best of all.
+  bool is_behind(const Candidate& candidate, double times) const {
     return candidate.engine && static_cast<double>(candidate.timing.best.count()) >
-                                   kHopeless * static_cast<double>(best_so_far().count());
+                                   times * static_cast<double>(best_so_far().count());
   }
 
   /// Times the engines in turns. Each has been timed once when it was added.
@@ -220,7 +234,7 @@ class Contest {
     return best;
   }
 
-  void time_once(Candidate& candidate) const {
+  void time_once(Candidate& candidate) {
     if (!candidate.engine) return;
     const auto done = guarded(candidate.timing.engine, [&]() -> Expected<> {
       Nanoseconds took{};
@@ -285,7 +299,8 @@ class Contest {
   const RunnerOptions& options_;
   const LoadedModule& loaded_;
   const ShardBoundary& boundary_;
-  bool is_random_ = false;  ///< the shard draws random numbers
+  bool others_are_awake_ = false;  ///< LibTorch's threads may still look for work
+  bool is_random_ = false;         ///< the shard draws random numbers
   std::vector<Value> examples_;
   Value reference_;  ///< the plain engine's outputs
   std::vector<Candidate> candidates_;
@@ -300,7 +315,7 @@ Expected<ChosenEngine> build_named(const EngineEntry& entry, const LoadedModule&
     chosen.engine = entry.build(loaded);
     // The plain engine has nothing to prepare: comparing all cuts of a model loads thousands of it.
     if (entry.name == builtin_engines()[0].name) return chosen;
-    PARETO_ASSIGN(const auto examples, boundary.example_values(batch, kExampleSeed));
+    PARETO_ASSIGN(const auto examples, boundary.example_values(batch, kContestSeed));
     PARETO_ASSIGN(Arguments arguments, boundary.to_arguments(examples));
     chosen.engine->run(std::move(arguments), nullptr);
     return chosen;

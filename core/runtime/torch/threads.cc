@@ -4,6 +4,11 @@
 #include <ATen/Parallel.h>
 #include <dlfcn.h>
 
+#include <chrono>
+#include <thread>
+
+#include "core/base/cpu_time.h"
+
 namespace pareto::runtime {
 namespace {
 
@@ -48,6 +53,17 @@ OneThread::OneThread() : before_(at::get_num_threads()) {
 
 OneThread::~OneThread() {
   if (before_ != 1) set_open_mp(before_);
+}
+
+void await_idle_threads() {
+  constexpr std::chrono::milliseconds kStep{1};
+  constexpr int kMostSteps = 100;
+  const auto of_others = [] { return process_cpu_time() - thread_cpu_time(); };
+  for (int step = 0; step < kMostSteps; ++step) {
+    const Nanoseconds before = of_others();
+    std::this_thread::sleep_for(kStep);
+    if (of_others() - before < kStep / 10) return;
+  }
 }
 
 void seed_random_numbers(std::uint64_t seed) { at::manual_seed(seed); }

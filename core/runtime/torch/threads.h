@@ -26,6 +26,11 @@ class OneThread {
   int before_;
 };
 
+/// Waits until no other thread of this process computes, a tenth of a second at most. Threads of
+/// LibTorch and of its BLAS go on looking for work after an operator, some of them for 30 ms, on a
+/// core that the next engine may need.
+void await_idle_threads();
+
 /// Lets the random numbers that models draw begin again. They are the process's: threads that draw
 /// at the same time take from the same ones.
 void seed_random_numbers(std::uint64_t seed);
