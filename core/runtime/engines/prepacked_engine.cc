@@ -9,6 +9,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "core/runtime/engines/convolution_chains.h"
 #include "core/runtime/engines/engine.h"
 #include "core/runtime/kernels/packed_concatenation.h"
 #include "core/runtime/kernels/packed_convolution.h"
@@ -148,6 +149,10 @@ std::optional<Activation> as_activation(const Node* node) {
     activation.kind = Activation::Kind::kHardswish;
   } else if (is_kind(node, "aten::silu")) {
     activation.kind = Activation::Kind::kSilu;
+  } else if (is_kind(node, "aten::sigmoid")) {
+    activation.kind = Activation::Kind::kSigmoid;
+  } else if (is_kind(node, "aten::hardsigmoid")) {
+    activation.kind = Activation::Kind::kHardsigmoid;
   } else {
     return std::nullopt;
   }
@@ -354,6 +359,7 @@ EngineGraph prepare_prepacked(const LoadedModule& loaded) {
     fusion.spec.packed = weights;
     packed.push_back(replace(*graph, std::move(fusion)));
   }
+  if (!bf16) chain_convolutions(graph, packed);
   std::vector<std::pair<Node*, PoolingSpec>> poolings;
   collect_poolings(graph->block(), poolings);
   for (auto& [node, spec] : poolings) {

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "core/runtime/kernels/convolution_chain.h"
 #include "core/runtime/kernels/kernel_time.h"
 #include "core/runtime/kernels/packed_concatenation.h"
 #include "core/runtime/kernels/packed_convolution.h"
@@ -88,7 +89,7 @@ class Finder {
       if (aliases_.hasWriters(input)) return false;
     }
     if (aliases_.hasWriters(node->output())) return false;
-    if (node->kind() == packed_convolution_symbol()) {
+    if (node->kind() == packed_convolution_symbol() || node->kind() == convolution_chain_symbol()) {
       return is_picture(node->input(0)) &&
              (is_picture(node->input(1)) ||
               (is_constant_value(node->input(1)) && node->input(1)->mustBeNone()));
@@ -346,9 +347,11 @@ BlockedGraph block_samples(const std::shared_ptr<torch::jit::Graph>& graph,
   constexpr std::ptrdiff_t kFewest = 2;
   auto copy = graph->copy();
   const std::vector<Node*> nodes = Finder(copy, extra.size()).find();
-  const auto layers = std::count_if(nodes.begin(), nodes.end(), [](const Node* node) {
-    return node->kind() == packed_convolution_symbol();
-  });
+  std::ptrdiff_t layers = 0;
+  for (const Node* node : nodes) {
+    if (node->kind() == packed_convolution_symbol()) ++layers;
+    if (node->kind() == convolution_chain_symbol()) layers += kFewest;
+  }
   if (layers < kFewest) return {};
   auto body = std::make_shared<torch::jit::Graph>();
   Mover mover(*copy, nodes);

@@ -20,6 +20,12 @@ void apply(const Activation& activation, at::Tensor& tensor) {
     case Activation::Kind::kSilu:
       at::silu_(tensor);
       return;
+    case Activation::Kind::kSigmoid:
+      tensor.sigmoid_();
+      return;
+    case Activation::Kind::kHardsigmoid:
+      at::hardsigmoid_(tensor);
+      return;
   }
 }
 

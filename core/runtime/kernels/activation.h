@@ -8,7 +8,7 @@ namespace pareto::runtime {
 
 /// The function that is applied to every element of the result.
 struct Activation {
-  enum class Kind { kNone, kRelu, kClamp, kHardswish, kSilu };
+  enum class Kind { kNone, kRelu, kClamp, kHardswish, kSilu, kSigmoid, kHardsigmoid };
   Kind kind = Kind::kNone;
   float low = 0;   ///< kClamp
   float high = 0;  ///< kClamp

@@ -2,19 +2,13 @@
 
 namespace pareto::runtime {
 
-std::optional<ConvolutionMethod> ConvolutionMethods::find(const Key& key) const {
-  const std::lock_guard lock(mutex_);
-  const auto found = known_.find(key);
-  return found != known_.end() ? std::optional(found->second) : std::nullopt;
+KnownMethods<ConvolutionKey, ConvolutionMethod>& convolution_methods() {
+  static KnownMethods<ConvolutionKey, ConvolutionMethod> known;
+  return known;
 }
 
-void ConvolutionMethods::keep(const Key& key, ConvolutionMethod method) {
-  const std::lock_guard lock(mutex_);
-  if (known_.size() < kMost) known_.emplace(key, method);
-}
-
-ConvolutionMethods& convolution_methods() {
-  static ConvolutionMethods known;
+KnownMethods<std::vector<std::int64_t>, std::size_t>& chain_methods() {
+  static KnownMethods<std::vector<std::int64_t>, std::size_t> known;
   return known;
 }
 

@@ -1,12 +1,14 @@
-// The fastest way to compute a convolution, for every size that was timed in this process. Internal
-// to core/runtime.
+// The fastest ways to compute layers, for every size that was timed in this process. Internal to
+// core/runtime.
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 namespace pareto::runtime {
 
@@ -26,24 +28,34 @@ struct ConvolutionMethod {
 };
 
 /// The fastest method for sizes that were timed before: hundreds of shards of one model have the
-/// same layers, and one that is loaded again is as fast as it was. Threads: any.
-class ConvolutionMethods {
+/// same layers, and one that is loaded again is as fast as it was. The key is all that decides
+/// which method is the fastest. Threads: any.
+template <typename Key, typename Method>
+class KnownMethods {
  public:
-  /// All that decides which method is the fastest.
-  using Key = std::array<std::int64_t, 18>;
   /// The most sizes that are kept.
   static constexpr std::size_t kMost = 4096;
 
-  std::optional<ConvolutionMethod> find(const Key& key) const;
+  std::optional<Method> find(const Key& key) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = known_.find(key);
+    return found != known_.end() ? std::optional(found->second) : std::nullopt;
+  }
   /// Keeps the method of a key that has none yet.
-  void keep(const Key& key, ConvolutionMethod method);
+  void keep(const Key& key, Method method) {
+    const std::lock_guard lock(mutex_);
+    if (known_.size() < kMost) known_.emplace(key, method);
+  }
 
  private:
   mutable std::mutex mutex_;
-  std::map<Key, ConvolutionMethod> known_;
+  std::map<Key, Method> known_;
 };
 
+using ConvolutionKey = std::array<std::int64_t, 18>;
 /// Returns those of this process.
-ConvolutionMethods& convolution_methods();
+KnownMethods<ConvolutionKey, ConvolutionMethod>& convolution_methods();
+/// Returns those of layers in a row: bytes of their strips, 0 for layers that run one by one.
+KnownMethods<std::vector<std::int64_t>, std::size_t>& chain_methods();
 
 }  // namespace pareto::runtime

@@ -4,37 +4,10 @@
 #include <cstring>
 #include <utility>
 
-#include "core/runtime/kernels/onednn.h"
 #include "core/runtime/torch/threads.h"
 
 namespace pareto::runtime {
 namespace {
-
-using onednn::data_type;
-using onednn::memory;
-using onednn::picture;
-
-void append(dnnl::post_ops& operations, const Activation& activation) {
-  const auto eltwise = [&](dnnl::algorithm algorithm, float alpha, float beta) {
-#if DNNL_VERSION_MAJOR >= 3
-    operations.append_eltwise(algorithm, alpha, beta);
-#else
-    operations.append_eltwise(1.0F, algorithm, alpha, beta);
-#endif
-  };
-  switch (activation.kind) {
-    case Activation::Kind::kNone:
-      return;
-    case Activation::Kind::kRelu:
-      return eltwise(dnnl::algorithm::eltwise_relu, 0, 0);
-    case Activation::Kind::kClamp:
-      return eltwise(dnnl::algorithm::eltwise_clip, activation.low, activation.high);
-    case Activation::Kind::kHardswish:
-      return eltwise(dnnl::algorithm::eltwise_hardswish, 1.0F / 6, 0.5F);
-    case Activation::Kind::kSilu:
-      return eltwise(dnnl::algorithm::eltwise_swish, 1, 0);
-  }
-}
 
 /// Returns whether each result needs the one pixel in its place alone.
 bool is_pointwise(const ConvolutionProblem& problem) {
@@ -48,35 +21,10 @@ std::int64_t pixels_of(const std::vector<std::int64_t>& sizes) {
   return sizes[0] * sizes[2] * sizes[3];
 }
 
-/// The rows of the input that some rows of the result need, and how far those reach past its edges.
-struct Rows {
-  Share input;
-  std::int64_t above = 0;
-  std::int64_t below = 0;
-};
-
-Rows rows_for(const ConvolutionProblem& problem, const Share& results) {
-  const ConvolutionSpec& spec = problem.spec;
-  const std::int64_t begin = results.begin * spec.stride[0] - spec.padding[0];
-  const std::int64_t end = (results.end - 1) * spec.stride[0] - spec.padding[0] +
-                           spec.dilation[0] * (problem.weights[2] - 1) + 1;
-  const std::int64_t height = problem.input[2];
-  const Share input{std::clamp<std::int64_t>(begin, 0, height),
-                    std::clamp<std::int64_t>(end, 0, height)};
-  return {input, std::max<std::int64_t>(0, -begin), std::max<std::int64_t>(0, end - height)};
-}
-
-/// Returns whether pieces of rows are convolutions that oneDNN can compute: it needs input, and
-/// version 2.6 crashes where a window has no point within it.
 bool can_cut_rows(const ConvolutionProblem& problem, int parts) {
   for (int part = 0; part < parts; ++part) {
-    const Rows rows = rows_for(problem, share_of(problem.output[2], parts, part));
-    const bool pads = rows.above > 0 || rows.below > 0;
-    const std::int64_t reach = problem.spec.dilation[0] * (problem.weights[2] - 1);
-    if (rows.input.size() < 1) return false;
-    if (pads && (problem.spec.padding[0] > reach || problem.spec.dilation[0] > rows.input.size())) {
-      return false;
-    }
+    const Share results = share_of(problem.output[2], parts, part);
+    if (!is_computable(problem, rows_for(problem, results))) return false;
   }
   return true;
 }
@@ -121,16 +69,15 @@ DirectConvolution::DirectConvolution(const ConvolutionProblem& problem, Cut cut,
     : weights_(weights),
       element_(problem.spec.compute == at::kBFloat16 ? 2 : 4),
       out_(problem.output[1]),
-      adds_(problem.adds),
-      engine_(dnnl::engine::kind::cpu, 0) {
+      adds_(problem.adds) {
   const OneThread alone;
   const ConvolutionSpec& spec = problem.spec;
-  const Padding padding{spec.padding, spec.padding};
+  const Sizes& padding = spec.padding;
   const Share all = weights.all();
   const std::int64_t in = problem.input[1];
   switch (cut) {
     case Cut::kNone:
-      add(problem, problem.input, problem.output, padding, all, 0, 0);
+      add(problem, {problem.input, problem.output, padding, padding, all}, 0, 0);
       return;
     case Cut::kSamples: {
       Sizes input = problem.input;
@@ -138,7 +85,7 @@ DirectConvolution::DirectConvolution(const ConvolutionProblem& problem, Cut cut,
       for (int part = 0; part < threads; ++part) {
         const Share samples = share_of(problem.input[0], threads, part);
         input[0] = output[0] = samples.size();
-        add(problem, input, output, padding, all,
+        add(problem, {input, output, padding, padding, all},
             samples.begin * in * input[2] * input[3] * element_,
             samples.begin * out_ * output[2] * output[3] * element_);
       }
@@ -149,7 +96,8 @@ DirectConvolution::DirectConvolution(const ConvolutionProblem& problem, Cut cut,
       const int parts = fewer(threads, count);
       for (int part = 0; part < parts; ++part) {
         const Share pixels = share_of(count, parts, part);
-        add(problem, {1, in, 1, pixels.size()}, {1, out_, 1, pixels.size()}, padding, all,
+        add(problem,
+            {{1, in, 1, pixels.size()}, {1, out_, 1, pixels.size()}, padding, padding, all},
             pixels.begin * in * element_, pixels.begin * out_ * element_);
       }
       return;
@@ -174,7 +122,8 @@ DirectConvolution::DirectConvolution(const ConvolutionProblem& problem, Cut cut,
         const Share channels{block.begin * kBlock, std::min(out_, block.end * kBlock)};
         Sizes output = problem.output;
         output[1] = channels.size();
-        add(problem, problem.input, output, padding, channels, 0, channels.begin * element_);
+        add(problem, {problem.input, output, padding, padding, channels}, 0,
+            channels.begin * element_);
       }
       return;
     }
@@ -184,94 +133,35 @@ DirectConvolution::DirectConvolution(const ConvolutionProblem& problem, Cut cut,
 void DirectConvolution::add_rows(const ConvolutionProblem& problem, const Share& rows) {
   const Rows needed = rows_for(problem, rows);
   const std::int64_t padding = problem.spec.padding[1];
-  add(problem, {1, problem.input[1], needed.input.size(), problem.input[3]},
-      {1, out_, rows.size(), problem.output[3]}, {{needed.above, padding}, {needed.below, padding}},
-      weights_.all(), needed.input.begin * problem.input[3] * problem.input[1] * element_,
+  add(problem,
+      {{1, problem.input[1], needed.input.size(), problem.input[3]},
+       {1, out_, rows.size(), problem.output[3]},
+       {needed.above, padding},
+       {needed.below, padding},
+       weights_.all()},
+      needed.input.begin * problem.input[3] * problem.input[1] * element_,
       rows.begin * problem.output[3] * out_ * element_);
 }
 
-dnnl::convolution_forward::primitive_desc DirectConvolution::describe(
-    const ConvolutionProblem& problem, const memory::desc& source, const memory::desc& destination,
-    const Padding& padding, const Share& channels) const {
-  const ConvolutionSpec& spec = problem.spec;
-  dnnl::post_ops operations;
-  if (problem.adds) operations.append_sum();
-  if (problem.activates) append(operations, spec.activation);
-  dnnl::primitive_attr attributes;
-  attributes.set_post_ops(operations);
-  attributes = onednn::with_scratchpad(attributes);
-  const memory::desc weight(weights_.dims(channels), data_type(spec.compute),
-                            memory::format_tag::any);
-  const memory::desc bias =
-      spec.bias.defined()
-          ? memory::desc({channels.size()}, memory::data_type::f32, memory::format_tag::a)
-          : memory::desc();
-  memory::dims dilation = spec.dilation;  // oneDNN counts the holes
-  for (auto& step : dilation) --step;
-  const auto kind = dnnl::prop_kind::forward_inference;
-  const auto algorithm = dnnl::algorithm::convolution_direct;
-#if DNNL_VERSION_MAJOR >= 3
-  return {engine_,     kind,        algorithm, source,         weight,        bias,
-          destination, spec.stride, dilation,  padding.before, padding.after, attributes};
-#else
-  return {dnnl::convolution_forward::desc(kind, algorithm, source, weight, bias, destination,
-                                          spec.stride, dilation, padding.before, padding.after),
-          attributes, engine_};
-#endif
-}
-
-void DirectConvolution::add(const ConvolutionProblem& problem, const Sizes& input,
-                            const Sizes& output, const Padding& padding, const Share& channels,
-                            std::int64_t source_begin, std::int64_t destination_begin) {
-  const memory::desc source = picture(input, problem.spec.compute);
-  const memory::desc destination = picture(output, problem.spec.compute);
-  const auto described = describe(problem, source, destination, padding, channels);
-  Piece piece;
-  piece.source_begin = source_begin;
-  piece.destination_begin = destination_begin;
-  piece.channels = channels;
-  piece.pixels = pixels_of(output);
-  piece.convolution = dnnl::convolution_forward(described);
-  // Their data is set again at every run.
-  piece.source = memory(source, engine_, nullptr);
-  piece.destination = memory(destination, engine_, nullptr);
-  piece.scratchpad = memory(described.scratchpad_desc(), engine_, nullptr);
-  piece.arguments = {{DNNL_ARG_SRC, piece.source},
-                     {DNNL_ARG_DST, piece.destination},
-                     {DNNL_ARG_SCRATCHPAD, piece.scratchpad},
-                     {DNNL_ARG_WEIGHTS, packed(described.weights_desc(), channels)}};
-  const at::Tensor& bias = problem.spec.bias;
-  if (bias.defined()) {
-    piece.arguments[DNNL_ARG_BIAS] =
-        memory({{channels.size()}, memory::data_type::f32, memory::format_tag::a}, engine_,
-               bias.data_ptr<float>() + channels.begin);
-  }
-  pieces_.push_back(std::move(piece));
-}
-
-dnnl::memory DirectConvolution::packed(const memory::desc& layout, const Share& channels) {
-  for (const Piece& other : pieces_) {
-    const memory& weights = other.arguments.at(DNNL_ARG_WEIGHTS);
-    if (other.channels == channels && weights.get_desc() == layout) return weights;
-  }
-  return weights_.packed(layout, channels);
+void DirectConvolution::add(const ConvolutionProblem& problem,
+                            const ConvolutionPiece::Extent& extent, std::int64_t source_begin,
+                            std::int64_t destination_begin) {
+  pieces_.push_back({source_begin, destination_begin, pixels_of(extent.output),
+                     ConvolutionPiece(problem, extent, weights_)});
 }
 
 std::size_t DirectConvolution::weight_bytes() const {
   std::size_t bytes = 0;
   for (const Piece& piece : pieces_) {
-    const std::size_t own = piece.arguments.at(DNNL_ARG_WEIGHTS).get_desc().get_size();
+    const std::size_t own = piece.convolution.weight_bytes();
     // Pieces of the same channels have the same weights.
-    bytes = piece.channels == weights_.all() ? own : bytes + own;
+    bytes = piece.convolution.channels() == weights_.all() ? own : bytes + own;
   }
   return bytes;
 }
 
 void DirectConvolution::keep_weights() {
-  for (Piece& piece : pieces_) {
-    memory& weights = piece.arguments[DNNL_ARG_WEIGHTS];
-    weights = weights_.keep(weights, piece.channels);
-  }
+  for (Piece& piece : pieces_) piece.convolution.keep_weights(weights_);
 }
 
 void DirectConvolution::run(const at::Tensor& input, at::Tensor& result) {
@@ -282,9 +172,11 @@ void DirectConvolution::run(const at::Tensor& input, at::Tensor& result) {
     Piece& piece = pieces_[static_cast<std::size_t>(part)];
     std::byte* from = source + piece.source_begin;
     std::byte* to = destination + piece.destination_begin;
-    if (piece.channels != weights_.all() && piece.pixels > 1) return run_beside(piece, from, to);
+    if (piece.convolution.channels() != weights_.all() && piece.pixels > 1) {
+      return run_beside(piece, from, to);
+    }
     for (std::int64_t sample = 0; sample < samples_; ++sample) {
-      execute(piece, from, to);
+      piece.convolution.run(from, to);
       from += source_step_;
       to += destination_step_;
     }
@@ -294,7 +186,7 @@ void DirectConvolution::run(const at::Tensor& input, at::Tensor& result) {
 /// Computes some channels of every pixel in memory of its own, because they do not lie densely in
 /// the result.
 void DirectConvolution::run_beside(Piece& piece, std::byte* source, std::byte* destination) {
-  const std::int64_t bytes = piece.channels.size() * element_;
+  const std::int64_t bytes = piece.convolution.channels().size() * element_;
   const std::int64_t step = out_ * element_;
   const WorkingMemory dense(static_cast<std::size_t>(piece.pixels * bytes));
   const auto each = [&](const auto& copy) {
@@ -304,17 +196,8 @@ void DirectConvolution::run_beside(Piece& piece, std::byte* source, std::byte* d
   };
   const auto count = static_cast<std::size_t>(bytes);
   if (adds_) each([&](std::byte* beside, std::byte* there) { std::memcpy(beside, there, count); });
-  execute(piece, source, dense.data());
+  piece.convolution.run(source, dense.data());
   each([&](std::byte* beside, std::byte* there) { std::memcpy(there, beside, count); });
-}
-
-void DirectConvolution::execute(Piece& piece, std::byte* source, std::byte* destination) {
-  piece.source.set_data_handle(source);
-  piece.destination.set_data_handle(destination);
-  const onednn::Lent working(piece.scratchpad);
-  dnnl::stream stream(engine_);
-  piece.convolution.execute(stream, piece.arguments);
-  stream.wait();
 }
 
 }  // namespace pareto::runtime

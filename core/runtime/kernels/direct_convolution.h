@@ -5,26 +5,15 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
-#include <oneapi/dnnl/dnnl.hpp>
-#include <unordered_map>
 #include <vector>
 
 #include "core/runtime/kernels/convolution_methods.h"
+#include "core/runtime/kernels/convolution_piece.h"
 #include "core/runtime/kernels/layer_weights.h"
 #include "core/runtime/kernels/packed_convolution.h"
 #include "core/runtime/kernels/parts.h"
 
 namespace pareto::runtime {
-
-/// A layer at one size of input. A linear layer is the convolution of a picture one pixel high.
-struct ConvolutionProblem {
-  const ConvolutionSpec& spec;
-  std::vector<std::int64_t> weights;  ///< sizes
-  std::vector<std::int64_t> input;    ///< [batch, in, height, width]
-  std::vector<std::int64_t> output;   ///< [batch, out, height, width]
-  bool adds = false;                  ///< to what lies in the result already
-  bool activates = false;
-};
 
 /// Returns the cuts among which the fastest is, for a number of threads; at least one.
 std::vector<Cut> promising_cuts(const ConvolutionProblem& problem, int threads);
@@ -42,39 +31,19 @@ class DirectConvolution {
   void run(const at::Tensor& input, at::Tensor& result);
 
  private:
-  using memory = dnnl::memory;
   using Sizes = std::vector<std::int64_t>;
 
-  /// Padding above and to the left, and behind.
-  struct Padding {
-    Sizes before;
-    Sizes after;
-  };
   struct Piece {
     std::int64_t source_begin = 0;       ///< bytes from the beginning
     std::int64_t destination_begin = 0;  ///< the same; kChannels: within a pixel
-    Share channels;                      ///< of the result
     std::int64_t pixels = 0;             ///< of the result
-    dnnl::convolution_forward convolution;
-    memory source;
-    memory destination;
-    memory scratchpad;
-    std::unordered_map<int, memory> arguments;
+    ConvolutionPiece convolution;
   };
 
   void add_rows(const ConvolutionProblem& problem, const Share& rows);
-  void add(const ConvolutionProblem& problem, const Sizes& input, const Sizes& output,
-           const Padding& padding, const Share& channels, std::int64_t source_begin,
-           std::int64_t destination_begin);
-  dnnl::convolution_forward::primitive_desc describe(const ConvolutionProblem& problem,
-                                                     const memory::desc& source,
-                                                     const memory::desc& destination,
-                                                     const Padding& padding,
-                                                     const Share& channels) const;
-  /// Returns weights in a layout: those of another piece, where it has the same.
-  memory packed(const memory::desc& layout, const Share& channels);
+  void add(const ConvolutionProblem& problem, const ConvolutionPiece::Extent& extent,
+           std::int64_t source_begin, std::int64_t destination_begin);
   void run_beside(Piece& piece, std::byte* source, std::byte* destination);
-  void execute(Piece& piece, std::byte* source, std::byte* destination);
 
   LayerWeights& weights_;
   const std::int64_t element_;  ///< bytes
@@ -83,7 +52,6 @@ class DirectConvolution {
   std::int64_t samples_ = 1;  ///< each piece runs once for each of these
   std::int64_t source_step_ = 0;
   std::int64_t destination_step_ = 0;  ///< bytes from one to the next
-  dnnl::engine engine_;
   std::vector<Piece> pieces_;
 };
 

@@ -59,10 +59,14 @@ void LayerWeights::reorder(memory from, memory& to) {
 }
 
 memory LayerWeights::packed(const memory::desc& layout, const Share& channels) {
+  for (const auto& [of, packed] : fresh_) {
+    if (of == channels && packed.get_desc() == layout) return packed;
+  }
   if (auto known = packed_->find(content(channels), layout, engine_)) return *std::move(known);
   const at::Tensor given = plain();
   memory result(layout, engine_);
   reorder(as_given(given.data_ptr(), channels), result);
+  fresh_.emplace_back(channels, result);
   return result;
 }
 
@@ -85,6 +89,7 @@ at::Tensor LayerWeights::plain() {
 }
 
 void LayerWeights::drop_given(bool lossless) {
+  fresh_.clear();
   if (!given_.defined()) return;
   if (lossless && !kept_.empty() && kept_.back().first.end == sizes_[0]) {
     given_.reset();

@@ -39,9 +39,9 @@ class LayerWeights {
   /// Returns the weights as they were given; read back from those that were kept if only those are
   /// left.
   at::Tensor plain();
-  /// Drops the given weights, which take as much memory once more. `lossless`: those that were
-  /// kept are as good. Otherwise the given ones are shared as well, unless they lie in somebody
-  /// else's memory already.
+  /// Drops what was packed and is not kept, and the given weights, which take as much memory once
+  /// more. `lossless`: those that were kept are as good. Otherwise the given ones are shared as
+  /// well, unless they lie in somebody else's memory already.
   void drop_given(bool lossless);
 
  private:
@@ -56,7 +56,8 @@ class LayerWeights {
   std::optional<WeightContent> content_;
   dnnl::engine engine_;
   dnnl::stream stream_;
-  std::vector<std::pair<Share, dnnl::memory>> kept_;  ///< the first that cover all channels
+  std::vector<std::pair<Share, dnnl::memory>> fresh_;  ///< packed and not kept yet
+  std::vector<std::pair<Share, dnnl::memory>> kept_;   ///< the first that cover all channels
 };
 
 }  // namespace pareto::runtime

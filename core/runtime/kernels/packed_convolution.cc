@@ -108,7 +108,7 @@ struct PackedConvolution::Impl {
     return std::move(candidates[best]);
   }
 
-  ConvolutionMethods::Key key_of(const ConvolutionProblem& problem, int threads) const {
+  ConvolutionKey key_of(const ConvolutionProblem& problem, int threads) const {
     return {weight_sizes[0],  weight_sizes[1],  weight_sizes[2],
             weight_sizes[3],  problem.input[0], problem.input[2],
             problem.input[3], spec.stride[0],   spec.stride[1],
@@ -186,9 +186,12 @@ struct PackedConvolution::Impl {
       sizes.back() = weight_sizes[0];
       return sizes;
     }
-    auto sizes = output_sizes(input.sizes());
-    TORCH_CHECK(sizes[2] > 0 && sizes[3] > 0, "the kernel is larger than its input of ",
-                input.sizes());
+    return checked_output_sizes(input.sizes());
+  }
+
+  std::vector<std::int64_t> checked_output_sizes(at::IntArrayRef input) const {
+    auto sizes = output_sizes(input);
+    TORCH_CHECK(sizes[2] > 0 && sizes[3] > 0, "the kernel is larger than its input of ", input);
     return sizes;
   }
 
@@ -231,6 +234,12 @@ PackedConvolution::~PackedConvolution() = default;
 
 at::Tensor PackedConvolution::run(const at::Tensor& input, at::Tensor addend) {
   return impl_->run(input, std::move(addend));
+}
+
+const ConvolutionSpec& PackedConvolution::spec() const { return impl_->spec; }
+LayerWeights& PackedConvolution::weights() const { return impl_->weights; }
+std::vector<std::int64_t> PackedConvolution::output_sizes(at::IntArrayRef input) const {
+  return impl_->checked_output_sizes(input);
 }
 
 c10::Symbol packed_convolution_symbol() {

@@ -15,6 +15,8 @@
 
 namespace pareto::runtime {
 
+class LayerWeights;
+
 /// A linear layer is the convolution of a picture one pixel high with a kernel of one pixel: the
 /// same bytes in the same order.
 struct ConvolutionSpec {
@@ -40,6 +42,13 @@ class PackedConvolution final : public torch::CustomClassHolder {
   /// if the caller gave away the last reference to it. `input` is [batch, in, height, width], or
   /// [..., in] for a linear layer, in the spec's type.
   at::Tensor run(const at::Tensor& input, at::Tensor addend);
+
+  /// Its spec, but the weight is undefined.
+  const ConvolutionSpec& spec() const;
+  LayerWeights& weights() const;
+  /// Returns the sizes of the result for [batch, in, height, width]. Throws where the kernel is
+  /// larger than the input.
+  std::vector<std::int64_t> output_sizes(at::IntArrayRef input) const;
 
  private:
   struct Impl;

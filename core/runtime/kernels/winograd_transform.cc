@@ -2,21 +2,15 @@
 
 #include <cstring>
 
-// Vectors of 16 lanes, which compilers split where the CPU's are narrower. They never cross a call
-// that is not inlined, so no ABI depends on them.
-#pragma GCC diagnostic ignored "-Wpsabi"
-
-#define PARETO_INLINE inline __attribute__((always_inline))
+#include "core/runtime/kernels/vectors.h"
 
 namespace pareto::runtime::winograd {
 namespace {
 
-using Floats = float __attribute__((vector_size(kLanes * sizeof(float))));
-using Words = std::uint32_t __attribute__((vector_size(kLanes * sizeof(std::uint32_t))));
 using Halves = std::uint16_t __attribute__((vector_size(kLanes * sizeof(std::uint16_t))));
 
-PARETO_INLINE void load(const float* from, Floats& to) { std::memcpy(&to, from, sizeof(to)); }
-PARETO_INLINE void store(const Floats& from, float* to) { std::memcpy(to, &from, sizeof(from)); }
+using runtime::load;
+using runtime::store;
 
 PARETO_INLINE void load(const BFloat16* from, Floats& to) {
   Halves halves;
@@ -99,23 +93,6 @@ PARETO_INLINE void output_tile(const float* points, std::size_t plane, const Fin
 
 // The same once more for wider vectors, where the CPU it runs on has them.
 #if defined(__x86_64__)
-#define PARETO_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,fma")))
-#define PARETO_AVX2 __attribute__((target("avx2,fma")))
-
-enum class Width { kBaseline, kAvx2, kAvx512 };
-
-Width width() {
-  static const Width known = [] {
-    __builtin_cpu_init();
-    const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-    if (avx512) return Width::kAvx512;
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? Width::kAvx2
-                                                                           : Width::kBaseline;
-  }();
-  return known;
-}
-
 template <typename T>
 PARETO_AVX512 void input_avx512(const std::array<const T*, kPoints>& pixels, T* result,
                                 std::size_t plane, std::size_t channels) {
@@ -170,12 +147,12 @@ template <typename T>
 void transform_input(const std::array<const T*, kPoints>& pixels, T* result, std::size_t plane,
                      std::size_t channels) {
 #if defined(__x86_64__)
-  switch (width()) {
-    case Width::kAvx512:
+  switch (vector_width()) {
+    case VectorWidth::kAvx512:
       return input_avx512(pixels, result, plane, channels);
-    case Width::kAvx2:
+    case VectorWidth::kAvx2:
       return input_avx2(pixels, result, plane, channels);
-    case Width::kBaseline:
+    case VectorWidth::kBaseline:
       break;
   }
 #endif
@@ -187,12 +164,12 @@ void transform_output(const float* points, std::size_t plane, const Finish& fini
                       const std::array<T*, kOutputTile * kOutputTile>& pixels,
                       std::size_t channels) {
 #if defined(__x86_64__)
-  switch (width()) {
-    case Width::kAvx512:
+  switch (vector_width()) {
+    case VectorWidth::kAvx512:
       return output_avx512(points, plane, finish, pixels, channels);
-    case Width::kAvx2:
+    case VectorWidth::kAvx2:
       return output_avx2(points, plane, finish, pixels, channels);
-    case Width::kBaseline:
+    case VectorWidth::kBaseline:
       break;
   }
 #endif

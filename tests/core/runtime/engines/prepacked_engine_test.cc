@@ -195,5 +195,94 @@ def run(self, x, y):
   }
 }
 
+std::size_t count_of(const LoadedModule& loaded, const char* kind) {
+  const EngineGraph prepared = prepare_prepacked(loaded);
+  std::size_t count = 0;
+  for (const torch::jit::Node* node : prepared.graph->nodes()) {
+    count += node->kind() == c10::Symbol::fromQualString(kind) ? 1 : 0;
+  }
+  return count;
+}
+
+/// Weights of a block that makes 12 channels 24, with a gate of 6.
+test::NamedTensors weights_of_block() {
+  return {{"expand", at::randn({24, 12, 1, 1}) * 0.3},
+          {"depthwise", at::randn({24, 1, 3, 3}) * 0.3},
+          {"bias", at::randn({24})},
+          {"squeeze", at::randn({6, 24, 1, 1}) * 0.3},
+          {"excite", at::randn({24, 6, 1, 1}) * 0.3},
+          {"project", at::randn({12, 24, 1, 1}) * 0.3}};
+}
+
+constexpr const char* kExpand = "    a = torch.silu(torch.conv2d(x, self.expand, self.bias))\n";
+constexpr const char* kDepthwise =
+    "    b = torch.hardswish(torch.conv2d(a, self.depthwise, self.bias, [1, 1], [1, 1], [1, 1], "
+    "24))\n";
+constexpr const char* kGate =
+    "    s = torch.relu(torch.conv2d(m, self.squeeze))\n"
+    "    s = torch.sigmoid(torch.conv2d(s, self.excite, self.bias))\n";
+
+void expect_plain(const LoadedModule& loaded, const std::string& code) {
+  for (const std::int64_t batch : {1, 3}) {
+    const Values inputs{at::randn({batch, 12, 9, 7})};
+    const auto engine = build_engine("prepacked", loaded);
+    const auto clone = [&] { return Values{inputs[0].toTensor().clone()}; };
+    const Values expected = build_engine("plain", loaded)->run(clone(), nullptr);
+    for (int turn = 0; turn < 2; ++turn) {
+      const Values results = engine->run(clone(), nullptr);
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        EXPECT_TRUE(at::allclose(results[i].toTensor(), expected[i].toTensor(), 1e-4, 1e-4))
+            << code << " result " << i << " batch " << batch;
+      }
+    }
+  }
+}
+
+TEST(PrepackedEngine, MakesOneOperatorOfABlockOfAMobileNetwork) {
+  at::manual_seed(3);
+  const std::string begin = std::string("\ndef run(self, x):\n") + kExpand + kDepthwise;
+  const std::string end =
+      "    y = torch.conv2d(g, self.project) + x\n    return (torch.relu(y), y)\n";
+  for (const std::string& middle :
+       {std::string("    g = b\n"),
+        std::string("    m = torch.adaptive_avg_pool2d(b, [1, 1])\n") + kGate + "    g = s * b\n",
+        std::string("    m = torch.mean(b, [2, 3], True)\n") + kGate + "    g = b * s\n",
+        std::string("    m = torch.mean(b, [-1, -2], True)\n") + kGate + "    g = b * s\n"}) {
+    const std::string code = begin + middle + end;
+    const LoadedModule loaded = written_module(code, weights_of_block());
+    EXPECT_EQ(count_of(loaded, "pareto::chain"), 1U) << code;
+    EXPECT_EQ(count_of(loaded, "pareto::convolution"), 0U) << code;
+    EXPECT_EQ(count_of(loaded, "aten::mul"), 0U) << code;
+    expect_plain(loaded, code);
+  }
+}
+
+TEST(PrepackedEngine, LeavesBlocksWhosePartsOthersRead) {
+  at::manual_seed(4);
+  const std::string begin = std::string("\ndef run(self, x):\n") + kExpand + kDepthwise;
+  const std::string mean = "    m = torch.adaptive_avg_pool2d(b, [1, 1])\n";
+  const std::string end = "    y = torch.conv2d(g, self.project)\n";
+  struct Left {
+    std::string code;
+    std::size_t chains;
+  };
+  for (const Left& left :
+       {// The depthwise layer's result goes elsewhere too.
+        Left{begin + "    g = b\n" + end + "    return (y, b)\n", 0},
+        // The gate multiplies something else, or is read twice.
+        Left{begin + mean + kGate + "    g = s * a\n" + end + "    return (y, b)\n", 0},
+        Left{begin + mean + kGate + "    g = s * b\n" + end + "    return (y, s)\n", 0},
+        // A mean over more than pixels.
+        Left{begin + "    m = torch.mean(b, [0, 2, 3], True)\n" + kGate + "    g = b * s\n" + end +
+                 "    return (y, x)\n",
+             0},
+        // The first layer's result goes elsewhere too: the block begins behind it.
+        Left{begin + "    g = b\n" + end + "    return (y, a)\n", 1}}) {
+    const LoadedModule loaded = written_module(left.code, weights_of_block());
+    EXPECT_EQ(count_of(loaded, "pareto::chain"), left.chains) << left.code;
+    expect_plain(loaded, left.code);
+  }
+}
+
 }  // namespace
 }  // namespace pareto::runtime

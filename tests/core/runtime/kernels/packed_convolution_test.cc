@@ -32,6 +32,10 @@ at::Tensor activated(const at::Tensor& tensor, const Activation& activation) {
       return at::hardswish(tensor);
     case Activation::Kind::kSilu:
       return at::silu(tensor);
+    case Activation::Kind::kSigmoid:
+      return at::sigmoid(tensor);
+    case Activation::Kind::kHardsigmoid:
+      return at::hardsigmoid(tensor);
   }
   return tensor;
 }
@@ -42,7 +46,7 @@ class Random {
   std::int64_t between(std::int64_t least, std::int64_t most) {
     return std::uniform_int_distribution<std::int64_t>(least, most)(random_);
   }
-  Activation activation() { return {static_cast<Activation::Kind>(between(0, 4)), -0.5F, 0.75F}; }
+  Activation activation() { return {static_cast<Activation::Kind>(between(0, 6)), -0.5F, 0.75F}; }
   std::mt19937_64& engine() { return random_; }
 
  private:
