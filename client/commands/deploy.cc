@@ -19,6 +19,7 @@
 #include "client/commands/model_flags.h"
 #include "client/commands/pipeline_flags.h"
 #include "client/commands/schedule_flag.h"
+#include "client/commands/sharing_flags.h"
 #include "client/commands/store_flags.h"
 #include "client/commands/time_flags.h"
 #include "client/program.h"
@@ -61,6 +62,7 @@ class DeployCommand final : public Command {
     devices_.add_to(app);
     add_schedule(app, schedule_, "NAME|FILE", " (default: as the plan says)");
     add_stream_to(app);
+    sharing_.add_to(app, /*deadlines=*/true);
     store_.add_to(app);
     metrics_.add_to(app);
     set_value(app.add_option(
@@ -77,6 +79,8 @@ class DeployCommand final : public Command {
     context.stop.leave_at_once("stopped before it was ready");
     PARETO_TRY(check_codec_error(codec_error_));
     PARETO_ASSIGN(lasting_.stream.request_timeout, timeout_.read());
+    PARETO_TRY(sharing_.check());
+    PARETO_ASSIGN(lasting_.stream.deadline, sharing_.read_deadline());
     PARETO_ASSIGN(const auto retry, read_retry());
     PARETO_ASSIGN(cluster::NamedPlan named, cluster::read_plan_file(plan_file_));
     PARETO_TRY(take_schedule(named.plan));
@@ -99,6 +103,9 @@ class DeployCommand final : public Command {
     FileResults results(context, workload, requests, tally, output_, json_);
     cluster::DeploymentOptions deploying;
     deploying.payload_checksum = !no_checksum_;
+    deploying.weight = sharing_.weight;
+    deploying.priority = sharing_.priority;
+    deploying.deadlines = lasting_.stream.deadline > Nanoseconds(0);
     if (auto known = profiled(context, plan, model, cluster)) {
       deploying.profiled_compute = *std::move(known);
     } else if (!store_.path.empty()) {
@@ -240,6 +247,7 @@ class DeployCommand final : public Command {
   std::string schedule_;  ///< empty: as the plan says
   double codec_error_ = 0;
   TimeoutFlag timeout_;
+  SharingFlags sharing_;
   StoreFlags store_;
   std::optional<std::string> retry_;
   bool no_checksum_ = false;

@@ -12,6 +12,7 @@
 #include "coordinator/cluster/control_address.h"
 #include "coordinator/cluster/daemon_client.h"
 #include "coordinator/results/disturbances.h"
+#include "core/base/counted.h"
 #include "core/base/json_text.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
@@ -119,6 +120,17 @@ class DevicesCommand final : public Command {
     return fmt::format("{} (quota {:.3g})", info.cores, info.cpu_quota);
   }
 
+  /// Returns "at most 1 core, 30 % busy, 2 GiB for shards": what its owner allows; or nothing.
+  static std::string limits_of(const cluster::DeviceInfo& info) {
+    std::vector<std::string> limits;
+    if (info.limit_cores > 0) limits.push_back(counted(info.limit_cores, "core"));
+    if (info.limit_busy < 1) limits.push_back(fmt::format("{:.3g} % busy", info.limit_busy * 100));
+    if (info.memory_limit_bytes > 0) {
+      limits.push_back(format_bytes(info.memory_limit_bytes) + " for shards");
+    }
+    return limits.empty() ? "" : "at most " + join(limits);
+  }
+
   static Answer ask(const cluster::DeviceConfig& config) {
     constexpr std::chrono::milliseconds kTimeout{3000};
     PARETO_ASSIGN(const auto client, cluster::connect_daemon(config, kTimeout));
@@ -158,6 +170,9 @@ class DevicesCommand final : public Command {
           config.name + ": " +
           results::company_text({config.name, seen.other_coordinators, seen.other_pipelines}));
     }
+    if (const std::string limits = limits_of(info); !limits.empty()) {
+      notes.push_back(config.name + ": " + limits + " (its paretod.yaml)");
+    }
     table.add({config.name, config.address, "well", cores_of(info), format_bytes(info.memory_bytes),
                info.device, std::to_string(status.shards.size()), format_bytes(status.store_bytes),
                info.torch_version, info.fast_bf16 ? "fast" : "no", info.cpu});
@@ -169,6 +184,10 @@ class DevicesCommand final : public Command {
                     {"cores", info.cores},
                     {"threads", info.threads},
                     {"cpu_quota", info.cpu_quota},
+                    {"turns", info.turns},
+                    {"limit_cores", info.limit_cores},
+                    {"limit_busy", info.limit_busy},
+                    {"memory_limit_bytes", info.memory_limit_bytes},
                     {"quota_periods", seen.machine.quota_periods},
                     {"quota_periods_throttled", seen.machine.throttled_periods},
                     {"other_coordinators", seen.other_coordinators},

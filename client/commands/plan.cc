@@ -145,7 +145,7 @@ class PlanCommand final : public Command {
       const auto look = [&]() -> Expected<planning::Outlook> {
         const planning::CutSpace& space = session->profiler().space();
         PARETO_ASSIGN(inputs, space.inputs(links, probed));
-        constrain(constraints, inputs);
+        constrain(constraints, session->profiler().devices(), inputs);
         return look_ahead(space, inputs, wish_, condition);
       };
       auto outlook = look();

@@ -13,6 +13,7 @@
 #include "client/commands/output_file.h"
 #include "client/commands/pipeline_flags.h"
 #include "client/commands/runner_flags.h"
+#include "client/commands/sharing_flags.h"
 #include "client/commands/show.h"
 #include "client/commands/time_flags.h"
 #include "client/program.h"
@@ -55,6 +56,7 @@ class RunCommand final : public Command {
     runner_.add_to(app);
     add_plan_to(app);
     pipeline_.add_to(app);
+    sharing_.add_to(app, /*deadlines=*/false);
     add_measuring_to(app);
     add_results_to(app);
     auto* plan = app.get_option("--plan");
@@ -158,6 +160,9 @@ class RunCommand final : public Command {
     PARETO_TRY(check_codec_error(pipeline_.codec_error));
     options_.codec_error = pipeline_.codec_error;
     options_.payload_checksum = !pipeline_.no_checksum;
+    PARETO_TRY(sharing_.check());
+    options_.weight = sharing_.weight;
+    options_.priority = sharing_.priority;
     PARETO_ASSIGN(options_.timeout, timeout_.read());
     if (options_.requests && *options_.requests < 1)
       return fail(ErrorCode::kInvalidArgument, "--requests {}: at least 1 is needed",
@@ -360,6 +365,7 @@ class RunCommand final : public Command {
   DeviceFlags devices_;
   RunnerFlags runner_;
   PipelineFlags pipeline_;
+  SharingFlags sharing_;
   TimeoutFlag timeout_;
   sweep::RunOnceOptions options_;
   std::string split_;

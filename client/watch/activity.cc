@@ -44,17 +44,19 @@ std::optional<StageRates> rates_between(const control::StageActivity& before,
                                         const control::StageActivity& now, double seconds) {
   const auto answered = difference(before.answered, now.answered);
   const auto failed = difference(before.failed_requests, now.failed_requests);
+  const auto dropped = difference(before.dropped, now.dropped);
   const auto in = difference(before.bytes_received, now.bytes_received);
   const auto out = difference(before.bytes_sent, now.bytes_sent);
   const auto wait = difference(before.wait, now.wait);
   const auto compute = difference(before.compute, now.compute);
-  if (!answered || !failed || !in || !out || !wait || !compute) return {};
+  if (!answered || !failed || !dropped || !in || !out || !wait || !compute) return {};
   StageRates rates;
   // A device may say anything: what no machine does is no number that bytes are shown by.
   constexpr double kMost = 1e18;
   const auto per_second = [&](double count) { return std::min(count / seconds, kMost); };
   rates.requests_per_s = per_second(*answered);
   rates.failed_per_s = per_second(*failed);
+  rates.dropped_per_s = per_second(*dropped);
   rates.bytes_in_per_s = per_second(*in);
   rates.bytes_out_per_s = per_second(*out);
   rates.computing = std::min(to_seconds(compute->sum) / seconds, 1.0);
@@ -66,7 +68,7 @@ std::optional<StageRates> rates_between(const control::StageActivity& before,
 }
 
 DeviceView device_between(const DeviceReading* before, const DeviceReading& now) {
-  DeviceView view{now, {}, {}};
+  DeviceView view{now, {}, {}, {}};
   if (before == nullptr || !before->problem.empty() || !now.problem.empty()) return view;
   const Nanoseconds passed = now.observation.clock - before->observation.clock;
   // A clock that fell, or processor time that did: it is another process.
@@ -74,6 +76,10 @@ DeviceView device_between(const DeviceReading* before, const DeviceReading& now)
   view.seconds = to_seconds(passed);
   view.cpu = to_seconds(now.observation.cpu - before->observation.cpu) / *view.seconds /
              std::max(now.cores, 1);
+  if (now.observation.turn_cores > 0) {
+    view.turns = share_of(before->observation.turns, now.observation.turns,
+                          *view.seconds * now.observation.turn_cores);
+  }
   return view;
 }
 

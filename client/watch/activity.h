@@ -44,7 +44,8 @@ struct DurationFigures {
 /// Rates of a stage. Shares of time are at most 1; work under way counts when it is done.
 struct StageRates {
   double requests_per_s = 0;
-  double failed_per_s = 0;
+  double failed_per_s = 0;   ///< dropped ones included
+  double dropped_per_s = 0;  ///< requests that were too late to be computed
   double bytes_in_per_s = 0;
   double bytes_out_per_s = 0;
   double computing = 0;  ///< share of time
@@ -68,6 +69,8 @@ struct DeviceView {
   /// Time between its two readings; no value means there is only one.
   std::optional<double> seconds;
   std::optional<double> cpu;  ///< share of its cores that its daemon kept busy
+  /// Share of the cores that its stages may compute on, for which they held turns.
+  std::optional<double> turns;
 };
 
 /// A way between two stages, or to or from the coordinator.

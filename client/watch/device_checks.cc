@@ -28,7 +28,9 @@ Verdict torch(const DeviceHealth& device, const OwnFacts& own) {
 
 Verdict threads(const DeviceHealth& device) {
   const cluster::DeviceInfo& info = device.info;
-  const int useful = useful_threads(info.cores, info.cpu_quota);
+  // More than its owner allows is of no use.
+  const int cores = info.limit_cores > 0 ? std::min(info.limit_cores, info.cores) : info.cores;
+  const int useful = useful_threads(cores, info.cpu_quota);
   const std::string found =
       fmt::format("{} of {} core{}", info.threads, info.cores, info.cores == 1 ? "" : "s");
   constexpr const char* kRemedy = "threads: auto in its paretod.yaml";

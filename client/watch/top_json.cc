@@ -32,6 +32,7 @@ Json device_json(const DeviceView& device) {
   json["runs_on"] = reading.runs_on;
   json["imitated"] = reading.imitated;
   json["cpu"] = or_null(device.cpu);
+  json["turns"] = or_null(device.turns);
   json["resident_bytes"] = reading.observation.resident_bytes;
   json["memory_bytes"] = machine.memory_bytes;
   json["memory_available_bytes"] = machine.memory_available_bytes;
@@ -56,6 +57,7 @@ Json rates_json(const std::optional<StageRates>& rates) {
   if (!rates) return nullptr;
   return {{"requests_per_s", rates->requests_per_s},
           {"failed_per_s", rates->failed_per_s},
+          {"dropped_per_s", rates->dropped_per_s},
           {"bytes_in_per_s", rates->bytes_in_per_s},
           {"bytes_out_per_s", rates->bytes_out_per_s},
           {"computing", rates->computing},

@@ -57,6 +57,7 @@ std::string device_table(const Activity& activity, const report::ReportStyle& st
                            {"address", report::Align::kLeft, 3},
                            {"runs on", report::Align::kLeft, 5},
                            {"cpu", report::Align::kRight},
+                           {"turns", report::Align::kRight, 6},
                            {"cores", report::Align::kRight, 4},
                            {"memory", report::Align::kRight, 1},
                            {"available", report::Align::kRight, 2},
@@ -73,7 +74,8 @@ std::string device_table(const Activity& activity, const report::ReportStyle& st
     }
     const control::MachineState& machine = reading.observation.machine;
     table.add({reading.name, reading.address, reading.runs_on, or_nothing(device.cpu, percent),
-               std::to_string(reading.cores), format_bytes(reading.observation.resident_bytes),
+               or_nothing(device.turns, percent), std::to_string(reading.cores),
+               format_bytes(reading.observation.resident_bytes),
                format_bytes(machine.memory_available_bytes),
                or_nothing(machine.temperature_celsius,
                           [](double degrees) { return fmt::format("{:.0f} °C", degrees); }),
@@ -144,8 +146,13 @@ std::string note_of(const StageRow& row) {
     return now.failure.empty() ? state : state + ": " + now.failure;
   }
   if (row.bottleneck) return "◀ bottleneck";
-  const bool fails = row.stage->rates && row.stage->rates->failed_per_s > 0;
-  return fails ? report::format_figure(row.stage->rates->failed_per_s) + " failed/s" : "";
+  if (!row.stage->rates) return "";
+  const double dropped = row.stage->rates->dropped_per_s;
+  const double failed = row.stage->rates->failed_per_s - dropped;
+  std::vector<std::string> notes;
+  if (failed > 0) notes.push_back(report::format_figure(failed) + " failed/s");
+  if (dropped > 0) notes.push_back(report::format_figure(dropped) + " too late/s");
+  return join(notes);
 }
 
 report::RowStyle style_of(const StageRow& row) {

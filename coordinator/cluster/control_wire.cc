@@ -72,6 +72,10 @@ DeviceInfo from_wire(const v1::DescribeReply& reply, const std::string& address)
   info.threads = static_cast<int>(std::clamp<std::uint32_t>(reply.threads(), 1, 256));
   info.cpu_quota = std::clamp(reply.cpu_quota(), 0.0, 1e6);
   info.imitated = reply.imitated();
+  info.turns = printable(reply.turns());
+  info.limit_cores = static_cast<int>(std::min<std::uint32_t>(reply.limit_cores(), 1 << 16));
+  // A limit below what daemons take would stretch predictions beyond all measure.
+  if (const double busy = reply.limit_busy(); busy >= 0.01 && busy < 1) info.limit_busy = busy;
   info.store_free_bytes = reply.store_free_bytes();
   info.place = {reply.place().boot_id(), reply.place().network_namespace(), reply.place().user()};
   return info;

@@ -51,6 +51,11 @@ struct DeviceInfo {
   std::uint64_t store_free_bytes = 0;  ///< free space of the file system that holds its store
   std::uint64_t max_frame_bytes = 0;   ///< the largest frame that it takes on a link; 0: not said
   bool imitated = false;  ///< it computes as slowly, or as steadily, as another device would
+  /// The order in which its stages compute; empty: its daemon knows neither weights nor priorities
+  /// nor deadlines.
+  std::string turns;
+  int limit_cores = 0;    ///< cores that its stages may compute on together; 0: no limit
+  double limit_busy = 1;  ///< share of the time for which they may compute; 1: no limit
 };
 
 /// The addresses that the links which a stage accepts come to.

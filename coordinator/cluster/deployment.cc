@@ -63,6 +63,7 @@ Expected<std::unique_ptr<Deployment>> Deployment::open(const plan::Plan& plan,
   std::unique_ptr<Deployment> deployment(new Deployment(options));
   deployment->make_pipelines(plan);
   PARETO_TRY(deployment->find_devices(plan, cluster));
+  PARETO_TRY(deployment->check_sharing());
   PARETO_ASSIGN(deployment->shards_, deployment->load_shards(plan, pool));
   PARETO_ASSIGN(deployment->codecs_, deployment->choose_codecs(plan, deployment->shards_));
   const TimePoint began = std::chrono::steady_clock::now();
@@ -91,6 +92,18 @@ void Deployment::make_pipelines(const plan::Plan& plan) {
     const std::size_t first = i * stages;
     pipelines_.emplace_back(deployed, id + i, first, first + stages, plan.link_into(first));
   }
+}
+
+Expected<> Deployment::check_sharing() const {
+  if (options_.weight == 1 && options_.priority == 0 && !options_.deadlines) return {};
+  for (const DaemonClient* const device : devices_) {
+    if (!device->info().turns.empty()) continue;
+    return fail(ErrorCode::kInvalidArgument,
+                "{} runs paretod {}, which knows neither weights nor priorities nor deadlines: "
+                "install this version there, or leave them out",
+                device->config().name, device->info().version);
+  }
+  return {};
 }
 
 Expected<bool> Deployment::change_to(const plan::Plan& plan, ShardPool& pool) {

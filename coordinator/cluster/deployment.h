@@ -40,6 +40,11 @@ struct DeploymentOptions {
   /// The computing time of a request in each stage, which devices are watched against; 0 means not
   /// known. Empty: no time is known.
   std::vector<Nanoseconds> profiled_compute{};
+  /// Share of each device's cores, relative to other pipelines' there, plan::kLeastWeight to
+  /// kMostWeight; and how urgent its requests are, ±plan::kMostPriority.
+  double weight = 1;
+  int priority = 0;
+  bool deadlines = false;  ///< whether requests say how much time they have left
   /// True if tensors carry a checksum on all links that reach beyond a machine's memory.
   bool payload_checksum = true;
 };
@@ -106,6 +111,8 @@ class Deployment {
     return pipelines_[pipelines_.size() > 1 ? stage : 0];
   }
   Expected<> find_devices(const plan::Plan& plan, const Cluster& cluster);
+  /// Checks that all devices know of what the options ask for. Fails: kInvalidArgument.
+  Expected<> check_sharing() const;
   Expected<std::vector<ShardLease>> load_shards(const plan::Plan& plan, ShardPool& pool) const;
   Expected<std::vector<std::string>> choose_codecs(const plan::Plan& plan,
                                                    const std::vector<ShardLease>& shards) const;

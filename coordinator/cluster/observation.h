@@ -16,6 +16,8 @@ namespace pareto::cluster {
 struct Observation {
   Nanoseconds clock{};  ///< the device's own: only differences mean anything
   Nanoseconds cpu{};    ///< processor time of its daemon
+  Nanoseconds turns{};  ///< core time for which its stages held turns to compute
+  int turn_cores = 0;   ///< cores that they may compute on together; 0: not known
   std::uint64_t resident_bytes = 0;
   std::vector<control::StageActivity> stages;
   control::MachineState machine;

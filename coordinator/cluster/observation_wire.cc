@@ -24,6 +24,8 @@ Expected<Observation> observation_of(const v1::ObserveReply& reply) {
   Observation observation;
   PARETO_ASSIGN(observation.clock, control::duration_from(reply.clock_ns()));
   PARETO_ASSIGN(observation.cpu, control::duration_from(reply.cpu_ns()));
+  PARETO_ASSIGN(observation.turns, control::duration_from(reply.turns_ns()));
+  observation.turn_cores = count_of(reply.turn_cores());
   observation.resident_bytes = reply.resident_bytes();
   for (const v1::StageActivity& wire : reply.stages()) {
     PARETO_ASSIGN(control::StageActivity stage, control::from_wire(wire));

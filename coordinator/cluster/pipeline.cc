@@ -63,6 +63,8 @@ Expected<OpenedStage> Pipeline::open_stage(std::size_t stage, const std::string&
   request.max_frame_bytes = stage < last() ? options_to(stage + 1).limits.max_frame_bytes
                                            : transport::Limits{}.max_frame_bytes;
   request.payload_checksum = options.payload_checksum;
+  request.weight = options.weight;
+  request.priority = options.priority;
   if (stage < deployed_.codecs.size()) request.codec = deployed_.codecs[stage];
   if (stage < options.profiled_compute.size()) {
     request.profiled_compute = options.profiled_compute[stage];

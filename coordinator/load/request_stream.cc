@@ -148,6 +148,7 @@ class Sender {
     flying.first = number_;
     flying.sent = std::chrono::steady_clock::now();
     if (!flying.request.first_sent) flying.request.first_sent = flying.sent;
+    message_.time_left = time_left(flying);
     if (!bodies) {
       flight_.add(std::move(flying));
       return std::nullopt;
@@ -163,6 +164,12 @@ class Sender {
     for (std::size_t i = 1; sent && i < bodies->size(); ++i) sent = send(std::move((*bodies)[i]));
     if (sent || refused) return std::nullopt;
     return not_sent(sent.error(), timeout_);
+  }
+  /// Returns what a request has left of its deadline, at least 1 µs; 0: it has none.
+  Nanoseconds time_left(const InFlight& flying) const {
+    if (options_.deadline <= Nanoseconds(0)) return Nanoseconds(0);
+    const Nanoseconds left = options_.deadline - (flying.sent - *flying.request.first_sent);
+    return std::max<Nanoseconds>(left, std::chrono::microseconds(1));
   }
   Expected<> send(Value body) {
     message_.request = number_++;

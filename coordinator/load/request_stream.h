@@ -70,6 +70,8 @@ struct StreamOptions {
   /// A request that takes longer, and longer than timeout_for() the one before it, ends the stream.
   std::chrono::milliseconds request_timeout = kRequestTimeout;
   std::int64_t micro_batch = 0;  ///< samples that travel together; 0: all of a request
+  /// Time after which a request's result is of no use: devices then drop it. 0: there is none.
+  Nanoseconds deadline{};
   /// Name of the stage that refuses a request, for errors.
   std::string first_stage = "the first stage";
   /// Called once if the stream breaks, while both links are open: what devices say then is not yet

@@ -6,16 +6,20 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "coordinator/cluster/cluster.h"
 #include "core/base/error.h"
 #include "partitioner/planning/cost/cost_inputs.h"
+#include "partitioner/planning/inputs/cost_model.h"
 
 namespace pareto::profile {
 
 /// Devices by their places in the cluster.
 struct DeviceConstraints {
   std::map<std::size_t, std::int64_t> memory;  ///< bytes that stages may take
+  /// Cores' time that a device gives in a second, in seconds; of those whose owner limits it.
+  std::map<std::size_t, double> core_time;
   std::optional<std::size_t> first;
   std::optional<std::size_t> last;
 };
@@ -28,7 +32,9 @@ Expected<DeviceConstraints> read_constraints(const cluster::Cluster& cluster,
                                              const std::string& last);
 
 /// Puts the constraints into `inputs` of the same cluster. A device's own memory limit holds as
-/// well.
-void constrain(const DeviceConstraints& constraints, planning::CostInputs& inputs);
+/// well. Where its owner limits the time for which it computes, everything takes the longer the
+/// more of its cores work at once. `devices` were profiled, in the order of the inputs.
+void constrain(const DeviceConstraints& constraints,
+               const std::vector<planning::DeviceFacts>& devices, planning::CostInputs& inputs);
 
 }  // namespace pareto::profile

@@ -34,6 +34,10 @@ plan::DeviceProfile blank_profile(const cluster::Cluster& cluster,
   profile.precision = settings.precision;
   profile.max_error = settings.max_error;
   profile.threads = settings.threads > 0 ? settings.threads : device.info().threads;
+  // What is asked for beyond the limit, its daemon does not give.
+  if (const int most = device.info().limit_cores; most > 0) {
+    profile.threads = std::min(profile.threads, most);
+  }
   profile.schedule = settings.schedule;
   profile.batch = settings.batch;
   profile.memory_limit_bytes = device.info().memory_limit_bytes;

@@ -21,6 +21,10 @@ Expected<Nanoseconds> compute_of(const load::RequestSample& sample) {
   return fail(ErrorCode::kCorrupt, "a result passed {} stages, not one", sample.timeline.size());
 }
 
+/// Returns whether the device's owner limits the time for which it computes. Waiting for that is no
+/// part of a profile: plans stretch it by the limit (coordinator/profile/device_constraints.h).
+bool is_limited(const cluster::DaemonClient& device) { return device.info().limit_busy < 1; }
+
 }  // namespace
 
 Expected<std::unique_ptr<StageMeter>> StageMeter::open(
@@ -69,7 +73,9 @@ Expected<std::vector<LoneTimes>> StageMeter::lone_in_turns(std::span<const LoneT
       const load::RequestSample& sample = result.samples.front();
       PARETO_ASSIGN(const Nanoseconds time, compute_of(sample));
       compute[i].push_back(to_nanoseconds(time));
-      beyond[i].push_back(to_nanoseconds(sample.latency() - time));
+      const bool limited = is_limited(*stage.deployment_->devices().front());
+      const Nanoseconds waited = limited ? sample.timeline.front().queue : Nanoseconds(0);
+      beyond[i].push_back(to_nanoseconds(sample.latency() - time - waited));
     }
   }
   std::vector<LoneTimes> times;
@@ -97,8 +103,11 @@ Expected<BusyTimes> StageMeter::busy(const Value& request, Nanoseconds duration)
   const Nanoseconds passed =
       result.samples[last - 1].completed - result.samples[kWindow - 1].completed;
   output_ = std::move(result.last_output);
-  const Nanoseconds interval = passed / static_cast<std::int64_t>(compute.size());
-  return BusyTimes{from_nanoseconds(statistics::median(compute)), interval, std::move(compute)};
+  const Nanoseconds time = from_nanoseconds(statistics::median(compute));
+  const Nanoseconds interval = is_limited(*deployment_->devices().front())
+                                   ? time
+                                   : passed / static_cast<std::int64_t>(compute.size());
+  return BusyTimes{time, interval, std::move(compute)};
 }
 
 }  // namespace pareto::profile

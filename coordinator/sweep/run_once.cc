@@ -56,6 +56,8 @@ Expected<RunOnceResult> run_once(const model::Model& model, const cluster::Clust
   cluster::DeploymentOptions deploying;
   deploying.codecs = &codecs;
   deploying.payload_checksum = options.payload_checksum;
+  deploying.weight = options.weight;
+  deploying.priority = options.priority;
   PARETO_ASSIGN(const auto deployment,
                 with_context(cluster::Deployment::open(plan, cluster, pool, transports, deploying),
                              "deploying"));

@@ -31,6 +31,8 @@ struct RunOnceOptions {
   bool trace = false;
   std::uint64_t seed = 1;
   bool payload_checksum = true;  ///< see DeploymentOptions::payload_checksum
+  double weight = 1;             ///< see DeploymentOptions
+  int priority = 0;
   /// Time limit of a request, as in TrialMeter.
   std::chrono::milliseconds timeout = load::kRequestTimeout;
 };

@@ -107,6 +107,25 @@ TEST(TopText, SaysThatAnImitatedDeviceIsBusierThanItsProcessor) {
   EXPECT_EQ(line["devices"][1]["imitated"], false);
 }
 
+TEST(TopText, ShowsTheShareOfTurnsAndWhatWasTooLate) {
+  const auto at = [](int time) {
+    control::StageActivity stage = test::stage_after(0, time, {});
+    stage.failed_requests = static_cast<std::uint64_t>(5 * time);
+    stage.dropped = static_cast<std::uint64_t>(3 * time);
+    DeviceReading device = test::device_after("pi-1", time, {stage});
+    device.observation.turns = milliseconds(600 * time);
+    device.observation.turn_cores = 2;
+    return std::vector{device};
+  };
+  const Activity activity = activity_between(at(2), at(4));
+  const std::string text = top_text(activity, {});
+  EXPECT_THAT(text, HasSubstr("2.000 failed/s, 3.000 too late/s"));
+  EXPECT_THAT(text, HasSubstr("30 %"));
+  const json line = json::parse(top_json(activity, "2026-01-31T10:15:02Z"));
+  EXPECT_DOUBLE_EQ(line["devices"][0]["turns"].get<double>(), 0.3);
+  EXPECT_DOUBLE_EQ(line["pipelines"][0]["stages"][0]["rates"]["dropped_per_s"].get<double>(), 3);
+}
+
 TEST(TopText, SaysWhenLinksWereMeasured) {
   const std::string text = top_text(busy(), {});
   EXPECT_THAT(lines_with(text, "link from"), ElementsAre(testing::EndsWith("bytes/s then")));

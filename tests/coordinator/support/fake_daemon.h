@@ -69,6 +69,11 @@ class FakeDaemon final : public cluster::DaemonClient {
   /// Sets what its shards run on.
   void set_device(std::string device) { info_.device = std::move(device); }
   void set_cores(int cores) { info_.cores = cores; }
+  /// Sets what its owner lets stages have of it: cores (0: all), and a share of the time.
+  void set_limits(int cores, double busy) {
+    info_.limit_cores = cores;
+    info_.limit_busy = busy;
+  }
   void fail_loads(std::optional<Error> error);
   void fail_start(std::optional<Error> error);
   void fail_changes(std::optional<Error> error);
