@@ -42,7 +42,8 @@ const std::map<std::string, std::set<std::string>>& allowed_arrows() {
       // What runs when on which worker: no LibTorch.
       {"core/runtime/schedules", {"core/base", "core/plan"}},
       {"core/runtime/execution",
-       {"core/base", "core/runtime/torch", "core/runtime/engines", "core/runtime/schedules"}},
+       {"core/base", "core/plan", "core/runtime/torch", "core/runtime/engines",
+        "core/runtime/schedules"}},
       {"core/runtime",
        {"core/base", "core/tensor", "core/plan", "core/runtime/archive", "core/runtime/torch",
         "core/runtime/kernels", "core/runtime/engines", "core/runtime/schedules",
