@@ -24,6 +24,7 @@
 #include "partitioner/planning/outlook/choose.h"
 #include "partitioner/planning/outlook/outlook.h"
 #include "partitioner/planning/outlook/outlook_scenario.h"
+#include "partitioner/planning/search/device_choices.h"
 #include "partitioner/planning/search/search_strategy.h"
 
 namespace pareto::client {
@@ -90,6 +91,8 @@ class PlanCommand final : public Command {
            "loss\n"
            "  paretoctl plan --model inceptionv3 --devices inventory.yaml --max-memory "
            "pi-1=256MiB,pi-2=256MiB\n"
+           "  paretoctl plan --model inceptionv3 --devices inventory.yaml --threads 1,2 "
+           "--schedule sequential,clusters\n"
            "  sudo paretoctl plan --model mobilenetv2 --testbed configs/testbed/two-pi4.yaml "
            "--network none,lte --all\n"
            "  paretoctl run --plan plan.json --devices inventory.yaml\n"
@@ -125,7 +128,8 @@ class PlanCommand final : public Command {
     if (!flags_.by_definition) {
       PARETO_TRY(check_offered(session->cluster(), split_list(networks_)));
     }
-    PARETO_TRY(session->profile(context));
+    PARETO_TRY(check_combinations(session->cluster().size(), session->settings().size()));
+    PARETO_ASSIGN(const std::vector<ProfiledDevices> profiled, session->profile_each(context));
     PARETO_ASSIGN(const planning::ProbedCodecs probed, session->probe_codecs(context, codecs));
 
     report::PlanReport report{session->model().name(),
@@ -138,15 +142,19 @@ class PlanCommand final : public Command {
                               wish_.pairs,
                               {},
                               report::media_of(session->cluster())};
-    planning::CostInputs inputs;
+    planning::SettingsCosts costs;
     for (const std::string& network : split_list(networks_)) {
       const std::string condition = cluster::condition_name(network);
       PARETO_ASSIGN(const auto links, session->probe(context, condition));
       const auto look = [&]() -> Expected<planning::Outlook> {
         const planning::CutSpace& space = session->profiler().space();
-        PARETO_ASSIGN(inputs, space.inputs(links, probed));
-        constrain(constraints, session->profiler().devices(), inputs);
-        return look_ahead(space, inputs, wish_, condition);
+        costs = {};
+        for (const ProfiledDevices& by : profiled) {
+          PARETO_ASSIGN(planning::CostInputs inputs, space.inputs_of(by.devices, links, probed));
+          constrain(constraints, by.devices, inputs);
+          costs.add(by.settings, std::move(inputs));
+        }
+        return look_ahead(space, costs, wish_, condition);
       };
       auto outlook = look();
       if (!outlook && outlook.error().code == ErrorCode::kExhausted &&
@@ -163,7 +171,7 @@ class PlanCommand final : public Command {
     session->tell_of_others(context);
     if (!save_.empty()) PARETO_TRY(save(report.outlooks.front()));
     if (!save_front_.empty()) PARETO_TRY(save_front(report.outlooks.front()));
-    if (!scenario_.empty()) PARETO_TRY(save_scenario(report.outlooks.front(), inputs));
+    if (!scenario_.empty()) PARETO_TRY(save_scenario(report.outlooks.front(), costs));
     tell_saved(context, report.outlooks.front());
     const bool all_chosen = std::ranges::all_of(
         report.outlooks, [](const planning::Outlook& one) { return one.chosen.has_value(); });
@@ -269,6 +277,18 @@ class PlanCommand final : public Command {
     return fail(ErrorCode::kInvalidArgument, "--cuts {}: auto, order or ideals", cuts_);
   }
 
+  /// Checks that the combinations of settings are not too many to search, before minutes of
+  /// profiling.
+  Expected<> check_combinations(std::size_t devices, std::size_t settings) const {
+    const auto all = search::assignments(devices, settings);
+    if (all) return {};
+    return fail(ErrorCode::kInvalidArgument,
+                "--threads {} with --schedule {}: {}, more than the {} that are searched: name "
+                "fewer numbers of threads or schedules, or plan on fewer devices (--devices)",
+                flags_.runner.threads, flags_.runner.schedules, all.error().message,
+                search::kMostAssignments);
+  }
+
   Expected<> check_outputs() const {
     for (const auto& [flag, path] : {std::pair("--save", &save_), {"--scenario", &scenario_}}) {
       PARETO_TRY(check_one_network(flag, *path));
@@ -314,11 +334,11 @@ class PlanCommand final : public Command {
     return {one.plan, flags_.model.source()};
   }
 
-  /// `inputs`: the outlook's.
+  /// `costs`: the outlook's.
   Expected<> save_scenario(const planning::Outlook& outlook,
-                           const planning::CostInputs& inputs) const {
+                           const planning::SettingsCosts& costs) const {
     PARETO_ASSIGN(const std::string text,
-                  with_context(planning::scenario_text(outlook, inputs, wish_.batch),
+                  with_context(planning::scenario_text(outlook, costs, wish_.batch),
                                "--scenario {}", scenario_));
     return write_file_atomically(scenario_, text);
   }

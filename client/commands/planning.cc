@@ -103,7 +103,7 @@ void add_common(CLI::App& app, PlanningFlags& flags) {
 
 void PlanningFlags::add_to(CLI::App& app) {
   add_common(app, *this);
-  runner.add_to(app);
+  runner.add_to(app, "of lists each device gets the best combination");
   const Heading heading(app, "Pipeline");
   set_value(app.add_option("--batch", batch_text,
                            "samples of a request (default: 1, or that of --input)"),
@@ -113,7 +113,7 @@ void PlanningFlags::add_to(CLI::App& app) {
 
 void PlanningFlags::add_to(CLI::App& app, SettingLists& settings) {
   add_common(app, *this);
-  runner.add_engine_to(app);
+  add_engine(app, runner.engine);
   settings.add_to(app);
 }
 
@@ -203,8 +203,9 @@ Expected<std::unique_ptr<PlanningSession>> PlanningSession::open(
   session->conditions_ = std::move(conditions);
   PARETO_ASSIGN(session->transports_, profile::link_transports(transports, session->cluster_));
   profile::PlanningOptions options = flags.options;
-  PARETO_ASSIGN(plan::StageSettings settings, flags.runner.settings());
-  options.settings = {std::move(settings), flags.batch};
+  PARETO_ASSIGN(session->settings_, flags.runner.settings());
+  session->batch_ = flags.batch;
+  options.settings = {session->settings_.front(), flags.batch};
   options.timeout = timeout;
   session->profiler_ = std::make_unique<profile::Profiler>(
       session->model_, session->cluster_, session->pool_, *session->store_, std::move(options),
@@ -217,7 +218,25 @@ Expected<> PlanningSession::profile(Context& context) {
   PARETO_TRY(
       as_stopped(context, profiler_->profile(transports_, workload_, shown_on(progress, probe_))));
   if (context.stop.watch()) return fail(ErrorCode::kClosed, "{}", kStoppedProfiling);
+  if (profiler_->measured_now()) return {};
+  for (const std::string& doubt : profiler_->doubts()) profile::add_once(doubts_, doubt);
   return {};
+}
+
+Expected<std::vector<ProfiledDevices>> PlanningSession::profile_each(Context& context) {
+  std::vector<ProfiledDevices> all;
+  for (const plan::StageSettings& settings : settings_) {
+    const control::ShardSettings used{settings, batch_};
+    profiler_->use(used);
+    auto profiled = profile(context);
+    // A stop has nothing to do with the settings.
+    if (settings_.size() > 1 && !context.stop.watch()) {
+      profiled = with_context(std::move(profiled), "{}", profile::settings_text(used));
+    }
+    PARETO_TRY(std::move(profiled));
+    all.push_back({settings, profiler_->devices()});
+  }
+  return all;
 }
 
 Expected<std::vector<planning::ProbedTransport>> PlanningSession::probe(
@@ -241,8 +260,7 @@ Expected<planning::ProbedCodecs> PlanningSession::probe_codecs(Context& context,
 }
 
 void PlanningSession::tell_of_doubts(Context& context) const {
-  if (profiler_->measured_now()) return;
-  for (const std::string& doubt : profiler_->doubts()) context.err << doubt << '\n';
+  for (const std::string& doubt : doubts_) context.err << doubt << '\n';
 }
 
 void PlanningSession::tell_of_others(Context& context) {

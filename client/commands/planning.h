@@ -22,7 +22,7 @@ namespace pareto::client {
 struct PlanningFlags {
   ModelFlags model;
   DeviceFlags devices;
-  RunnerFlags runner;
+  RunnerLists runner;
   StoreFlags store;
   TimeoutFlag timeout;
   std::string transport = "auto";
@@ -59,6 +59,12 @@ struct CodecFlags {
   Expected<PlanCodecs> read() const;
 };
 
+/// The devices as they were profiled under some settings.
+struct ProfiledDevices {
+  plan::StageSettings settings;
+  std::vector<planning::DeviceFacts> devices;
+};
+
 /// A profiler and all that it uses. Threads: one owner.
 class PlanningSession {
  public:
@@ -73,6 +79,8 @@ class PlanningSession {
   /// Measures what is not known of the devices, with the network as good as it gets. Fails: as
   /// Profiler::profile does; kClosed where it was stopped.
   Expected<> profile(Context& context);
+  /// Measures the same under each of settings(). Fails: as profile(), naming the settings.
+  Expected<std::vector<ProfiledDevices>> profile_each(Context& context);
   /// Probes after that, under that condition of the network, or as its definition has it. Fails: as
   /// Profiler::probe() and under_condition() do; if the network cannot be like that.
   Expected<std::vector<planning::ProbedTransport>> probe(Context& context,
@@ -86,6 +94,8 @@ class PlanningSession {
   /// Says, of each machine that was busy since the session was opened, what others used of it.
   void tell_of_others(Context& context);
 
+  /// Returns the settings that the flags name, one at least.
+  const std::vector<plan::StageSettings>& settings() const { return settings_; }
   const model::Model& model() const { return model_; }
   const cluster::Cluster& cluster() const { return cluster_; }
   profile::Profiler& profiler() { return *profiler_; }
@@ -101,7 +111,10 @@ class PlanningSession {
   std::unique_ptr<results::ResultStore> store_;
   cluster::ModelWorkload workload_;
   cluster::ShardPool pool_;
+  std::vector<plan::StageSettings> settings_;
+  std::int64_t batch_ = 1;
   std::unique_ptr<profile::Profiler> profiler_;
+  std::vector<std::string> doubts_;  ///< doubts about profiles that were kept
   profile::LinkTransports transports_;
   bool by_definition_ = false;
   std::vector<cluster::NamedCondition> conditions_;

@@ -24,30 +24,40 @@ constexpr const char* kThreadsHelp =
     "number of threads that a device uses for one request; 0: as each is set (threads in "
     "paretod.yaml)";
 
-}  // namespace
-
-void RunnerFlags::add_to(CLI::App& app) {
-  add_engine_to(app);
+void add_precision(CLI::App& app, std::string& precision) {
   const Heading heading(app, "Computing");
   set_value(app.add_option("--precision", precision, kPrecisionHelp), "NAME", {"fp32", "bf16"})
       ->capture_default_str()
       ->check(check_one_value);
-  set_value(app.add_option("--threads", threads, kThreadsHelp), "N")
-      ->capture_default_str()
-      ->check(check_one_value);
-  set_value(app.add_option("--max-error", max_error, kMaxErrorHelp), "PERCENT")
-      ->capture_default_str();
-  add_schedule(app, schedule);
-  app.get_option("--schedule")->check(check_one_value);
 }
 
-void RunnerFlags::add_engine_to(CLI::App& app) {
+void add_max_error(CLI::App& app, std::string& max_error) {
+  const Heading heading(app, "Computing");
+  set_value(app.add_option("--max-error", max_error, kMaxErrorHelp), "PERCENT")
+      ->capture_default_str();
+}
+
+}  // namespace
+
+void add_engine(CLI::App& app, std::string& engine) {
   const Heading heading(app, "Computing");
   set_value(app.add_option("--engine", engine,
                            "engine that runs a shard: " + join(runtime::engine_names()) +
                                "; auto: the fastest on each device"),
             "NAME", engine_choices())
       ->capture_default_str();
+}
+
+void RunnerFlags::add_to(CLI::App& app) {
+  add_engine(app, engine);
+  add_precision(app, precision);
+  const Heading heading(app, "Computing");
+  set_value(app.add_option("--threads", threads, kThreadsHelp), "N")
+      ->capture_default_str()
+      ->check(check_one_value);
+  add_max_error(app, max_error);
+  add_schedule(app, schedule);
+  app.get_option("--schedule")->check(check_one_value);
 }
 
 Expected<double> parse_max_error(const std::string& text) {
@@ -83,6 +93,23 @@ Expected<plan::StageSettings> RunnerFlags::settings() const {
   return plan::StageSettings{engine, precision, threads, share, read};
 }
 
+void RunnerLists::add_to(CLI::App& app, const std::string& use) {
+  add_engine(app, engine);
+  add_precision(app, precision);
+  const Heading heading(app, "Computing");
+  set_value(app.add_option("--threads", threads, kThreadsHelp + ("; " + use)), "LIST")
+      ->capture_default_str();
+  add_max_error(app, max_error);
+  add_schedule(app, schedules, "LIST", "; " + use);
+}
+
+Expected<std::vector<plan::StageSettings>> RunnerLists::settings() const {
+  const SettingLists lists{
+      .threads = threads, .precisions = precision, .max_error = max_error, .schedules = schedules};
+  PARETO_ASSIGN(const std::vector<control::ShardSettings> all, lists.read(engine));
+  return std::vector<plan::StageSettings>(all.begin(), all.end());
+}
+
 void SettingLists::add_to(CLI::App& app) {
   const Heading heading(app, "Computing");
   const auto add = [&app](const char* flag, std::string& list, const std::string& help) {
@@ -92,8 +119,7 @@ void SettingLists::add_to(CLI::App& app) {
   add("--batch", batches, "samples of a request");
   add("--threads", threads, kThreadsHelp);
   add("--precision", precisions, kPrecisionHelp);
-  set_value(app.add_option("--max-error", max_error, kMaxErrorHelp), "PERCENT")
-      ->capture_default_str();
+  add_max_error(app, max_error);
   add_schedule(app, schedules, "LIST", "; of lists every combination is profiled");
 }
 

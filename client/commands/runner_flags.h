@@ -16,6 +16,9 @@ inline constexpr const char* kDefaultMaxErrorText = "5%";
 /// kInvalidArgument naming --max-error.
 Expected<double> parse_max_error(const std::string& text);
 
+/// Adds --engine alone.
+void add_engine(CLI::App& app, std::string& engine);
+
 /// The flags for how a shard is run, one way.
 struct RunnerFlags {
   std::string engine = "auto";
@@ -25,9 +28,23 @@ struct RunnerFlags {
   std::string schedule{plan::kSequential};  ///< a name, or the file of a program
 
   void add_to(CLI::App& app);
-  void add_engine_to(CLI::App& app);
   /// Fails: kInvalidArgument naming the flag.
   Expected<plan::StageSettings> settings() const;
+};
+
+/// The flags of RunnerFlags, of which --threads and --schedule take several values.
+struct RunnerLists {
+  std::string engine = "auto";
+  std::string precision = "fp32";
+  std::string threads = "0";  ///< 0: as each device is set
+  std::string max_error{kDefaultMaxErrorText};
+  std::string schedules{plan::kSequential};
+
+  /// Adds the flags. `use` says what is done with several values: "of lists every combination …".
+  void add_to(CLI::App& app, const std::string& use);
+  /// Returns every combination, threads by threads; none twice. Fails: kInvalidArgument naming the
+  /// flag.
+  Expected<std::vector<plan::StageSettings>> settings() const;
 };
 
 /// The ways in which shards are profiled: every combination of those named, separated by commas.

@@ -74,7 +74,7 @@ class ScheduleCommand final : public Command {
   void add_options(CLI::App& app) override {
     model_.add_to(app);
     add_schedule_to(app);
-    runner_.add_engine_to(app);
+    add_engine(app, runner_.engine);
     {
       const Heading heading(app, "Computing");
       set_value(app.add_option("--precision", runner_.precision,

@@ -57,6 +57,7 @@ class SweepCommand final : public Command {
            "  paretoctl sweep --model resnet50 --devices inventory.yaml --batch 1,8 --report "
            "front.html\n"
            "  paretoctl sweep --model resnet50 --devices inventory.yaml --stages auto\n"
+           "  paretoctl sweep --model inceptionv3 --threads 1,2 --schedule sequential,clusters\n"
            "  sudo paretoctl sweep --model mobilenetv2 --network none,lte,wifi\n"
            "  paretoctl sweep --model resnet50 --devices 10.0.0.1:7070,10.0.0.2:7070 --network "
            "none,lte.yaml\n"

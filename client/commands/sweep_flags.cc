@@ -46,7 +46,7 @@ void SweepFlags::add_to(CLI::App& app) {
   add_network_to(app);
   add_plans_to(app);
   pipeline_.add_to(app);
-  runner_.add_to(app);
+  runner_.add_to(app, "of lists every plan is measured by each combination");
   add_measuring_to(app);
   // A plan file says all of these itself.
   for (const char* flag :
@@ -128,7 +128,9 @@ void SweepFlags::add_measuring_to(CLI::App& app) {
 Expected<> SweepFlags::read() {
   sweep::SweepOptions& options = what_.options;
   PARETO_TRY(read_plans());
-  PARETO_ASSIGN(options.settings, runner_.settings());
+  PARETO_ASSIGN(options.more_settings, runner_.settings());
+  options.settings = std::move(options.more_settings.front());
+  options.more_settings.erase(options.more_settings.begin());
   PARETO_ASSIGN(options.transports, parse_transports(pipeline_.transport));
   PARETO_ASSIGN(options.codecs, parse_codecs(pipeline_.codec));
   PARETO_TRY(check_codec_error(pipeline_.codec_error));

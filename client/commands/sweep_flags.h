@@ -66,7 +66,7 @@ class SweepFlags {
   int local_devices() const;
 
   KeptFlags what_;
-  RunnerFlags runner_;
+  RunnerLists runner_;
   PipelineFlags pipeline_;
   TimeoutFlag timeout_;
   std::string plans_;

@@ -1,11 +1,13 @@
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "client/report/diff_writer.h"
 #include "client/report/plan_text.h"
 #include "client/report/text_table.h"
 #include "coordinator/results/disturbances.h"
 #include "core/base/text.h"
+#include "core/plan/varied_settings.h"
 
 namespace pareto::report {
 namespace {
@@ -81,8 +83,13 @@ std::string table_text(const statistics::RunDiff& diff, const ReportStyle& style
                    {"W", Align::kRight, 2},
                    {"B/A 97.5 %"},
                    {"throughput"}});
+  std::vector<const plan::Plan*> plans;
+  for (const statistics::PlanDiff& plan : diff.plans) plans.push_back(&plan.b->plan);
+  const plan::VariedSettings varied(plans);
   for (const statistics::PlanDiff& plan : diff.plans) {
-    table.add({plan_name(*plan.b), setting_of(*plan.b), figures_text(plan.latency),
+    std::string setting = setting_of(*plan.b);
+    if (varied.any()) setting += ", " + varied.sentence(plan.b->plan);
+    table.add({plan_name(*plan.b), std::move(setting), figures_text(plan.latency),
                ratio_text(plan.latency.ratio), verdict_text(plan.latency),
                figures_text(plan.throughput), windows_text(plan.throughput),
                ratio_text(plan.throughput.ratio), verdict_text(plan.throughput)},

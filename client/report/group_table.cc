@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <string_view>
+#include <utility>
 
 #include "client/report/objective_text.h"
 #include "client/report/plan_text.h"
 #include "client/report/text_table.h"
 #include "coordinator/results/front_chance.h"
+#include "coordinator/results/varied_settings.h"
 #include "core/base/text.h"
 
 namespace pareto::report {
@@ -32,28 +34,32 @@ double figure_of(const results::TrialRecord& trial, const std::string& objective
   return found == trial.objectives.end() ? std::nan("") : found->value;
 }
 
-TextTable figures_table(const std::string& first_title, const Axes& axes) {
-  constexpr std::size_t kLatency = 2;
-  constexpr std::size_t kThroughput = 7;
+TextTable figures_table(const std::string& first_title, const plan::VariedSettings& varied,
+                        const Axes& axes) {
   std::vector<TextColumn> columns{{first_title, Align::kLeft, 0},
-                                  {"transport", Align::kLeft, 0, "", {}, true},
-                                  {"p50 ms", Align::kRight, 0},
-                                  {"95 %", Align::kLeft, 4, "95 % of p50 ms"},
-                                  {"W", Align::kRight, 3, "W of p50 ms", {}, true},
-                                  {"measured", Align::kRight, 7, "measured ms", kLatency},
-                                  {"p90 ms", Align::kRight, 8},
-                                  {"samples/s", Align::kRight, 0},
-                                  {"95 %", Align::kLeft, 5, "95 % of samples/s"},
-                                  {"W", Align::kRight, 3, "W of samples/s"},
-                                  {"measured", Align::kRight, 7, "measured /s", kThroughput},
-                                  {"rounds", Align::kRight, 3, "", {}, true},
-                                  {"boundary", Align::kRight, 6},
-                                  {"compute", Align::kRight, 9},
-                                  {"transfer", Align::kRight, 9},
-                                  {"rest", Align::kRight, 9},
-                                  {"error", Align::kRight, 8},
-                                  {"engines", Align::kLeft, 10, "", {}, true},
-                                  {"p(front)", Align::kRight, 2}};
+                                  {"transport", Align::kLeft, 0, "", {}, true}};
+  for (const std::string& name : varied.names()) {
+    columns.push_back({name, Align::kLeft, 0, "", {}, true});
+  }
+  const std::size_t latency = columns.size();
+  const std::size_t throughput = latency + 5;
+  columns.insert(columns.end(), {{"p50 ms", Align::kRight, 0},
+                                 {"95 %", Align::kLeft, 4, "95 % of p50 ms"},
+                                 {"W", Align::kRight, 3, "W of p50 ms", {}, true},
+                                 {"measured", Align::kRight, 7, "measured ms", latency},
+                                 {"p90 ms", Align::kRight, 8},
+                                 {"samples/s", Align::kRight, 0},
+                                 {"95 %", Align::kLeft, 5, "95 % of samples/s"},
+                                 {"W", Align::kRight, 3, "W of samples/s"},
+                                 {"measured", Align::kRight, 7, "measured /s", throughput},
+                                 {"rounds", Align::kRight, 3, "", {}, true},
+                                 {"boundary", Align::kRight, 6},
+                                 {"compute", Align::kRight, 9},
+                                 {"transfer", Align::kRight, 9},
+                                 {"rest", Align::kRight, 9},
+                                 {"error", Align::kRight, 8},
+                                 {"engines", Align::kLeft, 10, "", {}, true},
+                                 {"p(front)", Align::kRight, 2}});
   for (const results::ObjectiveRecord& one : axes) {
     columns.push_back({objective_column(one.name, one.unit), Align::kRight, 0});
   }
@@ -91,28 +97,22 @@ std::string engines_of(const results::TrialRecord& trial) {
   return engines.empty() ? "-" : join(engines);
 }
 
-void add_figures(TextTable& table, const results::TrialRecord& trial, const Axes& axes,
-                 const std::string& mark, RowStyle style) {
-  std::vector<std::string> cells{
-      mark + plan_name(trial),
-      link_of(trial),
-      format_figure(trial.latency.p50_ms),
-      format_interval(trial.latency.ci95_ms),
-      fmt::format("{}", trial.latency.window),
-      format_figure(trial.latency.measured_p50_ms),
-      format_figure(trial.latency.p90_ms),
-      format_figure(trial.throughput.samples_per_s),
-      format_interval(trial.throughput.ci95),
-      fmt::format("{}", trial.throughput.window),
-      format_figure(trial.throughput.measured_per_s),
-      fmt::format("{}", trial.rounds.size()),
-      boundary_of(trial),
-      format_figure(trial.time_split.compute_ms),
-      format_figure(trial.time_split.transfer_ms),
-      rest_text(trial.time_split),
-      trial.output_error ? fmt::format("{:.1e}", trial.output_error->max) : "-",
-      engines_of(trial),
-      results::chance_text(trial)};
+void add_figures(TextTable& table, const results::TrialRecord& trial,
+                 const plan::VariedSettings& varied, const Axes& axes, const std::string& mark,
+                 RowStyle style) {
+  std::vector<std::string> cells{mark + plan_name(trial), link_of(trial)};
+  for (std::string& text : varied.texts(trial.plan)) cells.push_back(std::move(text));
+  cells.insert(
+      cells.end(),
+      {format_figure(trial.latency.p50_ms), format_interval(trial.latency.ci95_ms),
+       fmt::format("{}", trial.latency.window), format_figure(trial.latency.measured_p50_ms),
+       format_figure(trial.latency.p90_ms), format_figure(trial.throughput.samples_per_s),
+       format_interval(trial.throughput.ci95), fmt::format("{}", trial.throughput.window),
+       format_figure(trial.throughput.measured_per_s), fmt::format("{}", trial.rounds.size()),
+       boundary_of(trial), format_figure(trial.time_split.compute_ms),
+       format_figure(trial.time_split.transfer_ms), rest_text(trial.time_split),
+       trial.output_error ? fmt::format("{:.1e}", trial.output_error->max) : "-", engines_of(trial),
+       results::chance_text(trial)});
   for (const results::ObjectiveRecord& one : axes)
     cells.push_back(objective_text(figure_of(trial, one.name), one.unit));
   table.add(std::move(cells), style);
@@ -126,19 +126,20 @@ std::string write_group(const std::string& name, const Trials& trials,
   std::ranges::copy_if(trials, std::back_inserter(front),
                        [](const results::TrialRecord* trial) { return trial->on_front; });
   const Axes axes = other_axes(run);
+  const plan::VariedSettings varied = results::varied_settings(run);
   // In the order of the first objective, the best plan first.
   const std::string first = run.axes.empty() ? "latency" : run.axes.front();
   const double sign = first == "throughput" ? -1 : 1;
   std::ranges::stable_sort(front, {}, [&](const auto* trial) {
     return first == "latency" ? trial->latency.p50_ms : sign * figure_of(*trial, first);
   });
-  TextTable best = figures_table("plan", axes);
+  TextTable best = figures_table("plan", varied, axes);
   for (const results::TrialRecord* trial : front) {
-    add_figures(best, *trial, axes, "", RowStyle::kPlain);
+    add_figures(best, *trial, varied, axes, "", RowStyle::kPlain);
   }
-  TextTable all = figures_table("  plan", axes);
+  TextTable all = figures_table("  plan", varied, axes);
   for (const results::TrialRecord* trial : trials) {
-    add_figures(all, *trial, axes, trial->on_front ? "* " : "  ",
+    add_figures(all, *trial, varied, axes, trial->on_front ? "* " : "  ",
                 trial->on_front ? RowStyle::kStrong : RowStyle::kPlain);
   }
   return heading(
@@ -155,7 +156,8 @@ std::string write_group(const std::string& name, const Trials& trials,
          best.render(style) + "measured: medians of the rounds\n\n";
 }
 
-std::string write_within(const std::string& name, const Trials& trials, double most_ms) {
+std::string write_within(const std::string& name, const Trials& trials,
+                         const results::RunRecord& run, double most_ms) {
   const results::TrialRecord* best = nullptr;
   for (const results::TrialRecord* trial : trials) {
     if (trial->latency.p50_ms > most_ms) continue;
@@ -165,10 +167,11 @@ std::string write_within(const std::string& name, const Trials& trials, double m
   }
   const std::string within = fmt::format("within {:.4g} ms, {}", most_ms, name);
   if (best == nullptr) return fmt::format("{}: no plan is as quick\n\n", within);
-  return fmt::format("{}: {} over {} has the highest throughput: {} samples/s at {} ms\n\n", within,
-                     plan_name(*best), link_of(*best),
-                     format_figure(best->throughput.samples_per_s),
-                     format_figure(best->latency.p50_ms));
+  const std::string settings = results::varied_settings(run).sentence(best->plan);
+  return fmt::format(
+      "{}: {} over {}{} has the highest throughput: {} samples/s at {} ms\n\n", within,
+      plan_name(*best), link_of(*best), settings.empty() ? "" : " (" + settings + ")",
+      format_figure(best->throughput.samples_per_s), format_figure(best->latency.p50_ms));
 }
 
 }  // namespace pareto::report

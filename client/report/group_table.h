@@ -16,7 +16,9 @@ using Trials = std::vector<const results::TrialRecord*>;
 std::string write_group(const std::string& name, const Trials& trials,
                         const results::RunRecord& run, const ReportStyle& style);
 
-/// Returns a line on the most productive plan that is quick enough for `sweep --max-latency`.
-std::string write_within(const std::string& name, const Trials& trials, double most_ms);
+/// Returns a line on the most productive plan of the run that is quick enough for
+/// `sweep --max-latency`.
+std::string write_within(const std::string& name, const Trials& trials,
+                         const results::RunRecord& run, double most_ms);
 
 }  // namespace pareto::report

@@ -9,6 +9,7 @@
 #include "client/report/plan_text.h"
 #include "client/report/text_table.h"
 #include "coordinator/results/best_by_network.h"
+#include "coordinator/results/varied_settings.h"
 #include "core/base/counted.h"
 #include "core/base/text.h"
 
@@ -38,15 +39,19 @@ std::string why_nothing(const results::NetworkBest& at) {
 
 class Names {
  public:
-  explicit Names(const results::RunRecord& run) {
+  explicit Names(const results::RunRecord& run) : varied_(results::varied_settings(run)) {
     for (const results::TrialRecord& trial : run.trials) links_.insert(link_of(trial));
   }
-  /// Returns the name of a plan. The link is part of a plan's name where there are several.
+  /// Returns the name of a plan. Its link and its settings are part of it where there are several.
   std::string operator()(const results::TrialRecord& trial) const {
-    return links_.size() > 1 ? plan_name(trial) + ", " + link_of(trial) : plan_name(trial);
+    std::string name = plan_name(trial);
+    if (links_.size() > 1) name += ", " + link_of(trial);
+    if (varied_.any()) name += ", " + varied_.sentence(trial.plan);
+    return name;
   }
 
  private:
+  plan::VariedSettings varied_;
   std::set<std::string> links_;
 };
 

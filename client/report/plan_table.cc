@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "client/report/objective_text.h"
 #include "client/report/plan_text.h"
@@ -8,6 +9,7 @@
 #include "coordinator/cluster/codec_choice.h"
 #include "coordinator/cluster/daemon_client.h"
 #include "core/base/text.h"
+#include "core/plan/varied_settings.h"
 
 namespace pareto::report {
 namespace {
@@ -50,7 +52,14 @@ std::string media_line(const std::vector<SharedMedium>& media) {
 /// The tables of one report: which columns there are depends on what plans choose from.
 class PlanTables {
  public:
-  PlanTables(const PlanReport& report, const ReportStyle& style) : report_(report), style_(style) {}
+  PlanTables(const PlanReport& report, const ReportStyle& style) : report_(report), style_(style) {
+    std::vector<const plan::Plan*> plans;
+    for (const planning::Outlook& outlook : report.outlooks) {
+      for (const planning::PlannedPoint& one : outlook.front) plans.push_back(&one.plan);
+      for (const planning::Candidate& one : outlook.candidates) plans.push_back(&one.plan);
+    }
+    varied_ = plan::VariedSettings(plans);
+  }
 
   std::string of(const planning::Outlook& outlook) const {
     std::string text = title(outlook) + front(outlook) + '\n';
@@ -102,6 +111,7 @@ class PlanTables {
     std::vector<TextColumn> all{{""}, {"plan"}, {"devices"}};
     if (has_transports()) all.push_back({"transport"});
     if (has_codecs()) all.push_back({"codec"});
+    for (const std::string& name : varied_.names()) all.push_back({name});
     all.insert(all.end(), {{"lone ms", Align::kRight},
                            {"ms at W", Align::kRight},
                            {"samples/s", Align::kRight},
@@ -120,6 +130,7 @@ class PlanTables {
     std::vector<std::string> row{"", name_of(plan), devices_of(plan)};
     if (has_transports()) row.push_back(plan.transport_text());
     if (has_codecs()) row.push_back(cluster::codec_text(plan.codecs));
+    for (std::string& text : varied_.texts(plan)) row.push_back(std::move(text));
     row.push_back(format_figure(to_milliseconds(of.latency)));
     row.push_back(format_figure(predicted.latency_p50_ms));
     row.push_back(format_figure(predicted.throughput_per_s));
@@ -203,6 +214,7 @@ class PlanTables {
 
   const PlanReport& report_;
   const ReportStyle& style_;
+  plan::VariedSettings varied_;
 };
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "coordinator/results/prediction_error.h"
 #include "coordinator/results/prediction_guide.h"
 #include "coordinator/results/record_json.h"
+#include "coordinator/results/varied_settings.h"
 #include "core/base/counted.h"
 
 namespace pareto::report {
@@ -86,20 +87,27 @@ std::string write_predicted(const results::RunRecord& run, const ReportStyle& st
     return fmt::format("not measured yet: {}\n", counted(unmeasured.size(), "plan"));
   if (!near.empty()) {
     std::ranges::stable_sort(near, std::ranges::greater{}, &results::TrialRecord::p_front);
-    TextTable table({{"plan", Align::kLeft, 0},
-                     {"transport", Align::kLeft, 0},
-                     {"batch", Align::kRight, 2},
-                     {"network", Align::kLeft, 3},
-                     {"expected ms", Align::kRight, 0},
-                     {"expected /s", Align::kRight, 0},
-                     {"p(front)", Align::kRight, 1}});
+    const plan::VariedSettings varied = results::varied_settings(run);
+    std::vector<TextColumn> columns{{"plan", Align::kLeft, 0}, {"transport", Align::kLeft, 0}};
+    for (const std::string& name : varied.names()) columns.push_back({name, Align::kLeft, 0});
+    columns.insert(columns.end(), {{"batch", Align::kRight, 2},
+                                   {"network", Align::kLeft, 3},
+                                   {"expected ms", Align::kRight, 0},
+                                   {"expected /s", Align::kRight, 0},
+                                   {"p(front)", Align::kRight, 1}});
+    TextTable table(std::move(columns));
     for (const results::TrialRecord* trial : near) {
       const results::Prediction& known = *trial->prediction;
-      table.add({plan_name(*trial), link_of(*trial), fmt::format("{}", trial->batch),
-                 trial->condition, expected_of(known.expected_latency_ms, known.latency_deviation),
-                 expected_of(known.expected_samples_per_s, known.throughput_deviation),
-                 results::chance_text(*trial)},
-                RowStyle::kPlain);
+      std::vector<std::string> cells{plan_name(*trial), link_of(*trial)};
+      for (std::string& setting : varied.texts(trial->plan)) {
+        cells.push_back(std::move(setting));
+      }
+      cells.insert(cells.end(),
+                   {fmt::format("{}", trial->batch), trial->condition,
+                    expected_of(known.expected_latency_ms, known.latency_deviation),
+                    expected_of(known.expected_samples_per_s, known.throughput_deviation),
+                    results::chance_text(*trial)});
+      table.add(std::move(cells), RowStyle::kPlain);
     }
     text += heading("Not measured, but perhaps on the front (+- one standard deviation)", style) +
             table.render(style) + "\n";

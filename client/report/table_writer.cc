@@ -175,7 +175,7 @@ class TableWriter final : public ReportWriter {
       if (found == groups.end()) continue;
       const std::string name = group_name(at.batch, at.condition, several);
       text += write_group(name, found->second, run, style);
-      if (most_ms) text += write_within(name, found->second, *most_ms);
+      if (most_ms) text += write_within(name, found->second, run, *most_ms);
     }
     text += write_network_table(run, style);
     text += write_predicted(run, style);

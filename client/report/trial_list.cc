@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "client/report/plan_text.h"
 #include "client/report/text_table.h"
+#include "coordinator/results/varied_settings.h"
 #include "core/base/text.h"
 
 namespace pareto::report {
@@ -19,6 +21,8 @@ std::string trial_list(const results::RunRecord& run, const ReportStyle& style) 
   const bool any_network = std::ranges::any_of(run.trials, elsewhere);
   std::vector<TextColumn> columns{
       {"plan"}, {"devices"}, {"transport"}, {"boundary", Align::kRight, 1}};
+  const plan::VariedSettings varied = results::varied_settings(run);
+  for (const std::string& name : varied.names()) columns.push_back({name});
   if (any_batch) columns.push_back({"batch", Align::kRight});
   if (any_network) columns.push_back({"network"});
   TextTable table(std::move(columns));
@@ -27,6 +31,7 @@ std::string trial_list(const results::RunRecord& run, const ReportStyle& style) 
     std::vector<std::string> cells{
         plan_name(trial), join(trial.plan.device_names(), trial.plan.replicated ? " | " : " > "),
         link_of(trial), trial.split ? format_bytes(trial.split->boundary_bytes) : "-"};
+    for (std::string& text : varied.texts(trial.plan)) cells.push_back(std::move(text));
     if (any_batch) cells.push_back(fmt::format("{}", trial.batch));
     if (any_network) cells.push_back(trial.condition);
     const bool fails = trial.status == results::TrialStatus::kFailed;

@@ -11,6 +11,7 @@
 #include "coordinator/results/share_within.h"
 #include "coordinator/results/split_json.h"
 #include "coordinator/results/time_spent.h"
+#include "coordinator/results/varied_settings.h"
 
 namespace pareto::results {
 namespace {
@@ -242,8 +243,12 @@ Json to_json(const RunRecord& run) {
             {"trials", Json::array()}};
   for (const ObjectiveRecord& one : run.objectives) json["objectives"].push_back(to_json(one));
   for (const DeviceRecord& device : run.devices) json["devices"].push_back(to_json(device));
+  const plan::VariedSettings varied = varied_settings(run);
+  const std::vector<std::string> names = varied.names();
   for (const TrialRecord& trial : run.trials) {
     json["trials"].push_back(to_json(trial));
+    const std::vector<std::string> texts = varied.texts(trial.plan);
+    for (std::size_t i = 0; i < names.size(); ++i) json["trials"].back()[names[i]] = texts[i];
     // Nobody knows how sure a front of chosen objectives is, nor where a plan stands that was never
     // measured if predictions are no guide.
     if (trial.p_front != kUnsettled) continue;

@@ -23,8 +23,22 @@ namespace {
 
 /// Distance from one transport to another among the features.
 constexpr double kOtherTransport = 0.5;
+/// The same for settings: a device has a profile of its own under each.
+constexpr double kOtherSettings = 1;
 
-std::vector<double> features_of(const results::TrialRecord& trial, double transport) {
+/// Numbers of names, in the order in which they are first asked for.
+class Numbers {
+ public:
+  double of(const std::string& name) {
+    return static_cast<double>(numbers_.try_emplace(name, std::ssize(numbers_)).first->second);
+  }
+
+ private:
+  std::map<std::string, std::ptrdiff_t> numbers_;
+};
+
+std::vector<double> features_of(const results::TrialRecord& trial, double transport,
+                                double settings) {
   const auto& stages = trial.plan.stages;
   const auto end = static_cast<double>(std::max<std::int64_t>(stages.back().end, 1));
   const double first = static_cast<double>(stages.front().end) / end;
@@ -36,6 +50,7 @@ std::vector<double> features_of(const results::TrialRecord& trial, double transp
           alone ? 4.0 : std::log(std::max(bytes, 1.0)) / 3,
           static_cast<double>(stages.size()),
           kOtherTransport * transport,
+          kOtherSettings * settings,
           std::log(static_cast<double>(trial.plan.messages()))};
 }
 
@@ -162,14 +177,16 @@ std::unique_ptr<SweepSchedule> make_race_schedule(const results::RunRecord& run,
 
 std::vector<statistics::RacePlan> race_plans(const std::vector<results::TrialRecord>& trials) {
   std::map<std::pair<std::int64_t, std::string>, int> groups;
-  std::map<std::string, int> transports;
+  Numbers transports;
+  Numbers settings;
   std::vector<statistics::RacePlan> plans;
   for (const results::TrialRecord& trial : trials) {
     const auto group = groups.try_emplace({trial.batch, trial.condition}, std::ssize(groups));
-    const auto transport = transports.try_emplace(trial.transport, std::ssize(transports));
     statistics::RacePlan& plan = plans.emplace_back();
     plan.group = group.first->second;
-    plan.features = features_of(trial, transport.first->second);
+    plan.features =
+        features_of(trial, transports.of(trial.transport),
+                    settings.of(trial.plan.threads_text() + " " + trial.plan.schedule_text()));
     if (trial.prediction) {
       plan.predicted = {
           {std::log(trial.prediction->latency_ms), std::log(trial.prediction->samples_per_s)}};

@@ -12,15 +12,24 @@
 namespace pareto::sweep {
 namespace {
 
+/// Returns the threads of each request of the run on a device. If its plans differ in it, these are
+/// the device's own.
+int threads_on(const cluster::DeviceInfo& info, const SweepOptions& options) {
+  const int asked = options.settings.threads;
+  const bool alike = std::ranges::all_of(
+      options.more_settings,
+      [&](const plan::StageSettings& settings) { return settings.threads == asked; });
+  return alike && asked > 0 ? asked : info.threads;
+}
+
 std::vector<results::DeviceRecord> devices_of(const cluster::Cluster& cluster,
                                               const SweepOptions& options) {
   std::vector<results::DeviceRecord> devices;
   for (std::size_t i = 0; i < cluster.size(); ++i) {
     const cluster::DeviceInfo& info = cluster.device(i).info();
     const cluster::DeviceConfig& config = cluster.device(i).config();
-    const int threads = options.settings.threads > 0 ? options.settings.threads : info.threads;
-    devices.push_back({config.name, config.address, threads, info.cpu, info.memory_bytes,
-                       info.torch_version, 0, info.device, info.cores});
+    devices.push_back({config.name, config.address, threads_on(info, options), info.cpu,
+                       info.memory_bytes, info.torch_version, 0, info.device, info.cores});
   }
   return devices;
 }

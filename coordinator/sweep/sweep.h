@@ -24,8 +24,8 @@ namespace pareto::sweep {
 
 struct SweepOptions {
   /// Plans that are measured as they stand, in place of all that splits, stages, transports,
-  /// codecs, batches, micro_batches, window and settings say. If there are no such plans, plans are
-  /// made of those.
+  /// codecs, batches, micro_batches, window and both kinds of settings say. If there are no such
+  /// plans, plans are made of those.
   std::vector<cluster::NamedPlan> plans;
   std::string splits = "modules";
   std::vector<int> stages{
@@ -39,7 +39,9 @@ struct SweepOptions {
   int requests = 12;                           ///< measured a round and trial, for latency
   int rounds = 3;
   std::uint64_t seed = 1;
-  plan::StageSettings settings{};                           ///< settings of all stages
+  plan::StageSettings settings{};  ///< settings of all stages
+  /// Other settings of all stages: each plan is a trial by each of them too.
+  std::vector<plan::StageSettings> more_settings{};
   std::int64_t timeout_ms = load::kRequestTimeout.count();  ///< the longest that a request may take
   /// True if only what may be on the front is measured, for at most budget_s
   /// (coordinator/sweep/race_schedule.h). Trials come with predictions then.
@@ -51,6 +53,9 @@ struct SweepOptions {
   /// Conditions of the network between devices: "none", or a file of core/plan/condition.h, which
   /// is named without its folder and ending.
   std::vector<std::string> conditions{"none"};
+
+  /// Returns the settings that each plan is measured by: `settings`, then the others.
+  std::vector<plan::StageSettings> all_settings() const;
 };
 
 /// Writes options as the JSON that a run keeps so that it can be resumed, and reads them again.

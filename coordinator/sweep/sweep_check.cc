@@ -32,7 +32,9 @@ Expected<> check_numbers(const SweepOptions& options) {
   PARETO_TRY(refuse_below("window", options.window, 0));
   PARETO_TRY(refuse_below("requests", options.requests, 1));
   PARETO_TRY(refuse_below("rounds", options.rounds, 1));
-  PARETO_TRY(refuse_below("threads", options.settings.threads, 0));
+  for (const plan::StageSettings& settings : options.all_settings()) {
+    PARETO_TRY(refuse_below("threads", settings.threads, 0));
+  }
   if (!(options.budget_s > 0)) {
     return fail(ErrorCode::kInvalidArgument, "a budget of {} s leaves no time to measure",
                 options.budget_s);
@@ -52,12 +54,14 @@ Expected<> check_numbers(const SweepOptions& options) {
 Expected<> check_names(const SweepOptions& options) {
   std::vector<std::string> engines = runtime::engine_names();
   engines.insert(engines.begin(), "auto");
-  if (std::ranges::find(engines, options.settings.engine) == engines.end()) {
-    return fail(ErrorCode::kInvalidArgument, "no engine \"{}\": there are {}",
-                options.settings.engine, join(engines));
+  for (const plan::StageSettings& settings : options.all_settings()) {
+    if (std::ranges::find(engines, settings.engine) == engines.end()) {
+      return fail(ErrorCode::kInvalidArgument, "no engine \"{}\": there are {}", settings.engine,
+                  join(engines));
+    }
+    PARETO_TRY(runtime::parse_precision(settings.precision));
+    PARETO_TRY(schedules::check_schedule(settings.schedule));
   }
-  PARETO_TRY(runtime::parse_precision(options.settings.precision));
-  PARETO_TRY(schedules::check_schedule(options.settings.schedule));
   for (const std::string& name : options.transports) {
     PARETO_TRY(cluster::parse_transport_mix(name));
   }

@@ -8,6 +8,20 @@
 namespace pareto::sweep {
 namespace {
 
+/// The key of settings that plans are measured by next to the first ones. It is there if there are
+/// any.
+constexpr const char* kMoreSettings = "more_settings";
+
+/// Calls visit(name, field) for each field of settings.
+template <typename Settings, typename Visit>
+void for_each_setting(Settings& settings, Visit visit) {
+  visit("engine", settings.engine);
+  visit("precision", settings.precision);
+  visit("threads", settings.threads);
+  visit("max_error", settings.max_error);
+  visit("schedule", settings.schedule);
+}
+
 /// Calls visit(name, field) for each field: one list for both directions.
 template <typename Options, typename Visit>
 void for_each_field(Options& options, Visit visit) {
@@ -22,11 +36,7 @@ void for_each_field(Options& options, Visit visit) {
   visit("requests", options.requests);
   visit("rounds", options.rounds);
   visit("seed", options.seed);
-  visit("engine", options.settings.engine);
-  visit("precision", options.settings.precision);
-  visit("threads", options.settings.threads);
-  visit("max_error", options.settings.max_error);
-  visit("schedule", options.settings.schedule);
+  for_each_setting(options.settings, visit);
   visit("timeout_ms", options.timeout_ms);
   visit("conditions", options.conditions);
   visit("adaptive", options.adaptive);
@@ -44,9 +54,19 @@ bool is_newer(std::string_view name) {
 
 }  // namespace
 
+std::vector<plan::StageSettings> SweepOptions::all_settings() const {
+  std::vector<plan::StageSettings> all{settings};
+  all.insert(all.end(), more_settings.begin(), more_settings.end());
+  return all;
+}
+
 std::string to_json(const SweepOptions& options) {
   nlohmann::ordered_json json;
   for_each_field(options, [&](const char* name, const auto& field) { json[name] = field; });
+  for (const plan::StageSettings& settings : options.more_settings) {
+    auto& kept = json[kMoreSettings].emplace_back();
+    for_each_setting(settings, [&](const char* name, const auto& field) { kept[name] = field; });
+  }
   if (options.plans.empty()) return dump(json);
   json["plans"] = nlohmann::ordered_json::array();
   for (const cluster::NamedPlan& named : options.plans) {
@@ -67,6 +87,12 @@ Expected<SweepOptions> sweep_options_from_json(const std::string& text) {
     for_each_field(options, [&](const char* name, auto& field) {
       if (json.contains(name) || !is_newer(name)) json.at(name).get_to(field);
     });
+    if (json.contains(kMoreSettings)) {
+      for (const auto& kept : json.at(kMoreSettings)) {
+        for_each_setting(options.more_settings.emplace_back(),
+                         [&](const char* name, auto& field) { kept.at(name).get_to(field); });
+      }
+    }
     if (!json.contains("plans")) return options;
     for (const auto& kept : json.at("plans")) {
       cluster::NamedPlan& named = options.plans.emplace_back();

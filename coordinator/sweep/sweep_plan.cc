@@ -7,6 +7,7 @@
 #include "coordinator/cluster/daemon_client.h"
 #include "coordinator/cluster/transport_choice.h"
 #include "core/base/text.h"
+#include "core/plan/varied_settings.h"
 #include "partitioner/model/graph/cuts.h"
 #include "partitioner/model/graph/split_points.h"
 
@@ -135,7 +136,14 @@ class TrialPlanner {
  public:
   TrialPlanner(const model::Model& model, const cluster::Cluster& cluster,
                const SweepOptions& options)
-      : model_(model), cluster_(cluster), options_(options) {
+      : model_(model), cluster_(cluster), options_(options), settings_(options.all_settings()) {
+    std::vector<plan::Plan> plans(settings_.size());
+    std::vector<const plan::Plan*> compared;
+    for (std::size_t i = 0; i < settings_.size(); ++i) {
+      plans[i].settings = settings_[i];
+      compared.push_back(&plans[i]);
+    }
+    varied_ = plan::VariedSettings(compared);
     for (std::size_t i = 0; i < cluster.size(); ++i) {
       devices_.push_back(cluster.device(i).config().name);
     }
@@ -200,7 +208,7 @@ class TrialPlanner {
     plan::Plan plan;
     for (const std::string& device : on) plan.stages.push_back({device, 0, 0});
     PARETO_ASSIGN(const auto plans, over_transports(plan, options_.transports, cluster_));
-    return messages * plans.size() * options_.conditions.size();
+    return messages * plans.size() * settings_.size() * options_.conditions.size();
   }
 
   Expected<> add(const std::vector<std::size_t>& points, const std::vector<std::string>& on) {
@@ -212,10 +220,13 @@ class TrialPlanner {
       for (const std::int64_t micro_batch : micro_batches_of(batch, options_.micro_batches)) {
         plan.micro_batch = micro_batch;
         PARETO_ASSIGN(const auto plans, over_transports(plan, options_.transports, cluster_));
-        for (const plan::Plan& over : plans) {
+        for (plan::Plan over : plans) {
           for (const std::string& codec : points.empty() ? kNoCodec : options_.codecs) {
-            for (const std::string& file : options_.conditions) {
-              add_one(over, split, codec, cluster::condition_name(file));
+            for (const plan::StageSettings& settings : settings_) {
+              over.settings = settings;
+              for (const std::string& file : options_.conditions) {
+                add_one(over, split, codec, cluster::condition_name(file));
+              }
             }
           }
         }
@@ -240,8 +251,21 @@ class TrialPlanner {
                            trial.transport, trial.batch);
     if (plan.micro_batch > 0) trial.id += fmt::format("x{}", plan.micro_batch);
     if (codec != "none") trial.id += "/" + codec;
+    trial.id += settings_part(plan);
     if (condition != "none") trial.id += "/" + condition;
     trials_.push_back(std::move(trial));
+  }
+
+  /// Returns "/threads:2/schedule:clusters": what tells a trial from those of other settings.
+  std::string settings_part(const plan::Plan& plan) const {
+    std::string text;
+    const std::vector<std::string> names = varied_.names();
+    const std::vector<std::string> values = varied_.texts(plan);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      text += fmt::format("/{}:{}", names[i], values[i]);
+    }
+    std::ranges::replace(text, ' ', '-');
+    return text;
   }
 
   Expected<std::vector<results::TrialRecord>> check_ids() {
@@ -257,6 +281,8 @@ class TrialPlanner {
   const model::Model& model_;
   const cluster::Cluster& cluster_;
   const SweepOptions& options_;
+  const std::vector<plan::StageSettings> settings_;
+  plan::VariedSettings varied_;  ///< settings that the trials differ in, and thus their ids
   std::vector<std::string> devices_;
   std::vector<results::TrialRecord> trials_;
 };

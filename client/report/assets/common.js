@@ -50,6 +50,8 @@ const common = (() => {
   const wayOf = (trial) => devicesOf(trial).join(trial.plan.replicas ? ' and ' : ' → ');
   /** " over tcp"; '' of a class of a scenario, whose links say for themselves what they lead over. */
   const overOf = (trial) => (trial.transport === 'simulated' ? '' : ` over ${trial.transport}`);
+  /** What a plan's stages have of the settings that plans of the run differ in: ['2 threads', 'clusters']. */
+  const settingsOf = ({threads, schedule}) => [threads && (threads === '0' ? 'threads as set' : `${threads} ${threads === '1' ? 'thread' : 'threads'}`), schedule].filter(Boolean);
   /** What crosses at each cut. */
   const crossesOf = (trial) => (trial.split ? trial.split.cuts.map((cut) => bytes(cut.boundary_bytes)).join(' + ') : '–');
   const latency = (trial) => trial.latency_ms.p50;
@@ -145,6 +147,6 @@ const common = (() => {
     el('tbody', {}, ...rows.map((row) => (row instanceof Element ? row
       : el('tr', {}, ...row.map((cell, i) => el('td', {class: heads[i][1]}, ...[cell].flat())))))));
 
-  return {byId, PARTS, STEPS, shapeOf, colourOf, figure, short, range, bytes, percent, chance, roundsOf, perhaps, mayBe, date, devicesOf, nameOf, isAlone, wayOf, overOf, crossesOf, latency, rate, el, swatch, shapeIcon, lineIcon, pathIcon, dotIcon,
+  return {byId, PARTS, STEPS, shapeOf, colourOf, figure, short, range, bytes, percent, chance, roundsOf, perhaps, mayBe, date, devicesOf, nameOf, isAlone, wayOf, overOf, settingsOf, crossesOf, latency, rate, el, swatch, shapeIcon, lineIcon, pathIcon, dotIcon,
     partText, bar, colours, segments, toggle, keepingFocus, fill};
 })();

@@ -14,7 +14,7 @@ const downloads = (view) => {
   };
   const button = (key, text, title, click) => el('button', {type: 'button', class: 'action', 'data-key': key, title, click}, text);
 
-  const COLUMNS = [['plan', nameOf], ['devices', wayOf], ['transport', (trial) => trial.transport], ['batch', (trial) => trial.batch], ['condition', (trial) => trial.condition],
+  const COLUMNS = [['plan', nameOf], ['devices', wayOf], ['transport', (trial) => trial.travel], ...view.varied.map((id) => [id, (trial) => trial[id]]), ['batch', (trial) => trial.batch], ['condition', (trial) => trial.condition],
     ['p50_ms', latency], ['p50_low_ms', (trial) => trial.latency_ms.ci95[0]], ['p50_high_ms', (trial) => trial.latency_ms.ci95[1]],
     ['measured_p50_ms', (trial) => trial.latency_ms.measured_p50], ['p90_ms', (trial) => trial.latency_ms.p90], ['p95_ms', (trial) => trial.latency_ms.p95], ['p99_ms', (trial) => trial.latency_ms.p99],
     ['latency_window', (trial) => trial.latency_ms.window],

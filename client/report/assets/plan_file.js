@@ -2,13 +2,13 @@
 // command that runs it again.
 const planFile = (run) => {
   'use strict';
-  const {nameOf} = common;
+  const {nameOf, settingsOf} = common;
   const options = run.options || {};
 
   /** Returns what its file holds. */
   const contentOf = (trial) => ({...trial.plan, splits: trial.split ? trial.split.cuts.map((cut) => cut.name) : [], batch: trial.batch,
     ...(options.model ? {model_source: options.model} : {})});
-  const fileName = (trial) => `${[nameOf(trial), trial.link, trial.codec === 'none' ? '' : trial.codec, `b${trial.batch}`].filter(Boolean).join('-').replace(/[^\w.+-]+/g, '-')}.json`;
+  const fileName = (trial) => `${[nameOf(trial), trial.link, trial.codec === 'none' ? '' : trial.codec, ...settingsOf(trial), `b${trial.batch}`].filter(Boolean).join('-').replace(/[^\w.+-]+/g, '-')}.json`;
   const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
   /** Returns whether flags can say it: its devices are the first ones of the run, in their order, its
    *  stages lie one behind the other, and none has settings of its own. */

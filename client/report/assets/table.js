@@ -9,7 +9,9 @@ const plansTable = (view, page) => {
   const intervalOf = ({ci95}) => (view.together ? '' : el('small', {}, range(ci95)));
   const COLUMNS = [
     ['plan', view.together ? 'Pipeline' : 'Plan', (trial) => (trial.split ? trial.split.position : -1), (trial) => [el('i', {class: 'dot'}), nameOf(trial)], 'text'],
-    ['transport', 'Transport', (trial) => trial.transport, (trial) => [trial.transport], 'text'],
+    ['transport', 'Transport', (trial) => trial.travel, (trial) => [trial.travel], 'text'],
+    ['threads', 'Threads', (trial) => trial.threads, (trial) => [trial.threads], 'text'],
+    ['schedule', 'Schedule', (trial) => trial.schedule, (trial) => [trial.schedule], 'text'],
     ['latency', 'p50 ms', latency, (trial) => [figure(latency(trial)), intervalOf(trial.latency_ms)]],
     ['measured', 'Measured', (trial) => trial.latency_ms.measured_p50, (trial) => [figure(trial.latency_ms.measured_p50), el('small', {}, `${figure(trial.throughput.measured_samples_per_s)} /s`)]],
     ['rounds', 'Rounds', (trial) => trial.rounds, (trial) => [String(trial.rounds)]],
@@ -26,7 +28,7 @@ const plansTable = (view, page) => {
   /** The figures on the axes have columns too. */
   const columns = () => {
     const more = [view.x, view.y].filter(({id}) => !COLUMNS.some(([own]) => own === id));
-    const none = view.together ? ['transport', 'rounds', 'p', 'measured'] : same ? ['measured'] : [];
+    const none = [...(view.together ? ['transport', 'rounds', 'p', 'measured'] : same ? ['measured'] : []), ...['threads', 'schedule'].filter((id) => !view.varied.includes(id))];
     const shown = COLUMNS.filter(([id]) => !none.includes(id));
     return [...shown.slice(0, -1), ...more.map((one) => [one.id, one.name, one.value, (trial) => [one.text(one.value(trial))]]), shown.at(-1)];
   };

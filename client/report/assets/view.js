@@ -3,13 +3,13 @@
 // parts of the page read it whenever they draw.
 const makeView = (run) => {
   'use strict';
-  const {percent, chance, perhaps, latency, nameOf, devicesOf} = common;
+  const {percent, chance, perhaps, latency, nameOf, devicesOf, settingsOf} = common;
   // What makes a plan the same one under another network; before its codec, which may be chosen for
   // a network, joins its name.
   for (const trial of run.trials) {
     trial.plan = {...run.plan, ...trial.plan};
     trial.key = [trial.name || '', trial.split ? trial.split.name : '', ...devicesOf(trial), trial.transport,
-      trial.auto_codec ? 'auto' : trial.codec, trial.plan.micro_batch, trial.batch].join('\n');
+      trial.auto_codec ? 'auto' : trial.codec, trial.plan.micro_batch, trial.threads, trial.schedule, trial.batch].join('\n');
   }
   // A codec or a micro-batch makes another kind of link: chosen, drawn and named like a transport.
   for (const trial of run.trials) {
@@ -17,6 +17,9 @@ const makeView = (run) => {
     if (trial.auto_codec) trial.transport += ` ${trial.codec} (auto)`;
     else if (trial.codec !== 'none') trial.transport += ` ${trial.codec}`;
     if (trial.plan.micro_batch > 0) trial.transport += ` by ${trial.plan.micro_batch}`;
+    trial.travel = trial.transport;
+    // So do settings that plans differ in.
+    trial.transport = [trial.travel, ...settingsOf(trial)].join(', ');
   }
   const measured = run.trials.filter((trial) => trial.status === 'ok');
   const failed = run.trials.filter((trial) => trial.status === 'failed');
@@ -109,7 +112,9 @@ const makeView = (run) => {
   /** Of `trials`, those that the filters of names and of the front leave. What they leave out still beats others. */
   const left = (trials, front) => trials.filter((trial) => (choice.only === 'all' || front.includes(trial)) && isFound(trial));
 
-  const view = {run, figures, measured, failed, skipped, predicted, planned, transports, batches, conditions, kindOf, byTrial, simulated, together, choice, remember, under, frontOf, left, beats,
+  /** The settings that plans differ in: they have columns. */
+  const varied = ['threads', 'schedule'].filter((id) => run.trials.some((trial) => trial[id] !== undefined));
+  const view = {run, varied, figures, measured, failed, skipped, predicted, planned, transports, batches, conditions, kindOf, byTrial, simulated, together, choice, remember, under, frontOf, left, beats,
     /** From 1500 on, points are drawn faster as pixels; a picture of its own stays a drawing. */
     renderer: {renderer: measured.length > 1500 && !address.has('figure') ? 'canvas' : 'svg'},
     pool: [],      // plans of the batch, condition and transports chosen

@@ -14,9 +14,10 @@ class OrderSpace final : public CutSpace {
       : CutSpace(std::move(devices), std::move(blank)), model_(model), splits_(std::move(splits)) {}
 
   bool anywhere() const override { return false; }
-  Expected<CostInputs> inputs(const std::vector<ProbedTransport>& transports,
-                              const ProbedCodecs& codecs) const override {
-    return make_cost_inputs(model_, splits_, batch(), devices(), transports, codecs);
+  Expected<CostInputs> inputs_of(const std::vector<DeviceFacts>& devices,
+                                 const std::vector<ProbedTransport>& transports,
+                                 const ProbedCodecs& codecs) const override {
+    return make_cost_inputs(model_, splits_, batch(), devices, transports, codecs);
   }
   Expected<Placement> placement_of(const plan::Plan& plan) const override {
     return planning::placement_of(plan, model_, splits_, devices());
@@ -38,9 +39,10 @@ class IdealSpace final : public CutSpace {
       : CutSpace(std::move(devices), std::move(blank)), model_(model), ideals_(std::move(ideals)) {}
 
   bool anywhere() const override { return true; }
-  Expected<CostInputs> inputs(const std::vector<ProbedTransport>& transports,
-                              const ProbedCodecs& codecs) const override {
-    return make_ideal_cost_inputs(model_, ideals_, batch(), devices(), transports, codecs);
+  Expected<CostInputs> inputs_of(const std::vector<DeviceFacts>& devices,
+                                 const std::vector<ProbedTransport>& transports,
+                                 const ProbedCodecs& codecs) const override {
+    return make_ideal_cost_inputs(model_, ideals_, batch(), devices, transports, codecs);
   }
   Expected<Placement> placement_of(const plan::Plan& plan) const override {
     return placement_among(plan, ideals_, devices());

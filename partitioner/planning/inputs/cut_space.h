@@ -41,8 +41,14 @@ class CutSpace {
   virtual bool anywhere() const = 0;
   /// Returns what plans are predicted and searched from. Fails: kInvalidArgument (no such links, a
   /// profile that does not cover the model).
-  virtual Expected<CostInputs> inputs(const std::vector<ProbedTransport>& transports,
-                                      const ProbedCodecs& codecs = {}) const = 0;
+  Expected<CostInputs> inputs(const std::vector<ProbedTransport>& transports,
+                              const ProbedCodecs& codecs = {}) const {
+    return inputs_of(devices_, transports, codecs);
+  }
+  /// Returns the same of other profiles of the devices, by other settings. Fails: as inputs().
+  virtual Expected<CostInputs> inputs_of(const std::vector<DeviceFacts>& devices,
+                                         const std::vector<ProbedTransport>& transports,
+                                         const ProbedCodecs& codecs) const = 0;
   /// Returns a placement among those inputs as a plan. Window 0 leaves the plan's window open.
   plan::Plan plan_of(const Placement& placement, const CostInputs& inputs, int window = 0) const;
   /// Returns the stages of a plan as a placement. Fails: kNotFound (a device or a cut that is not

@@ -1,7 +1,7 @@
 // Predicted front under one condition of the network: plans of a search that can be deployed, and
 // the figures shown next to them.
 //
-//   CostInputs ──search──▶ front ──choose──▶ the plan to take            Outlook
+//   SettingsCosts ──search──▶ front ──choose──▶ the plan to take            Outlook
 //       ──▶ client/report/plan_writer.h
 #pragma once
 
@@ -18,6 +18,8 @@
 #include "partitioner/planning/cost/replay.h"
 #include "partitioner/planning/inputs/cut_space.h"
 #include "partitioner/planning/outlook/choose.h"
+#include "partitioner/planning/outlook/settings_costs.h"
+#include "partitioner/planning/search/device_choices.h"
 #include "partitioner/planning/search/search_strategy.h"
 
 namespace pareto::planning {
@@ -31,6 +33,8 @@ struct PlannedPoint {
   /// known.
   std::optional<ReplayOutcome> with_jitter{};
   Placement placement{};  ///< the plan's, among the cost inputs
+  /// Settings of each device, as numbers of SettingsCosts::settings.
+  search::Assignment assignment{};
 };
 
 /// A plan that was looked at by itself, at the windows that are best for it.
@@ -67,9 +71,9 @@ struct OutlookWish {
   bool replicas = true;  ///< whether devices may take turns with the whole model
 };
 
-/// Searches the front and makes plans of it. `inputs` are those of the space. Fails: as the search
-/// does.
-Expected<Outlook> look_ahead(const CutSpace& space, const CostInputs& inputs,
+/// Searches the front of all plans whose devices have any of the settings, and makes plans of it.
+/// `costs` are those of the space. Fails: as search::assignments() and the search do.
+Expected<Outlook> look_ahead(const CutSpace& space, const SettingsCosts& costs,
                              const OutlookWish& wish, std::string condition);
 
 }  // namespace pareto::planning

@@ -6,15 +6,15 @@
 #include <string>
 
 #include "core/base/error.h"
-#include "partitioner/planning/cost/cost_inputs.h"
 #include "partitioner/planning/outlook/outlook.h"
+#include "partitioner/planning/outlook/settings_costs.h"
 
 namespace pareto::planning {
 
 /// Returns the file's text: one pipeline of the plan under its window, and above it what was
-/// predicted. `inputs`: the outlook's; `batch`: of its messages. Fails: kExhausted where no plan
+/// predicted. `costs`: the outlook's; `batch`: of its messages. Fails: kExhausted where no plan
 /// was chosen; as simulation::planned_scenario() does.
-Expected<std::string> scenario_text(const Outlook& outlook, const CostInputs& inputs,
+Expected<std::string> scenario_text(const Outlook& outlook, const SettingsCosts& costs,
                                     std::int64_t batch);
 
 }  // namespace pareto::planning

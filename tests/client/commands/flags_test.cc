@@ -75,6 +75,23 @@ TEST(Flags, SettingsAreAllCombinationsOfTheListsOnce) {
             (std::vector<control::ShardSettings>{{}, {{.schedule = "mixed"}}}));
 }
 
+TEST(Flags, PlansAndSweepsTakeListsOfThreadsAndSchedules) {
+  const RunnerLists lists{
+      .precision = "bf16", .threads = "2,1,2", .schedules = "sequential,clusters"};
+  const auto all = lists.settings();
+  ASSERT_TRUE(all) << all.error().message;
+  EXPECT_EQ(*all, (std::vector<plan::StageSettings>{{"auto", "bf16", 2},
+                                                    {"auto", "bf16", 2, 0, "clusters"},
+                                                    {"auto", "bf16", 1},
+                                                    {"auto", "bf16", 1, 0, "clusters"}}));
+  EXPECT_EQ(RunnerLists().settings().value(), std::vector<plan::StageSettings>(1));
+  const auto refusal = [](const RunnerLists& wrong) { return wrong.settings().error().message; };
+  EXPECT_THAT(refusal({.threads = "1,-2"}), HasSubstr("--threads -2"));
+  EXPECT_THAT(refusal({.schedules = "mixed,clustres"}), HasSubstr("did you mean clusters"));
+  EXPECT_THAT(refusal({.threads = ","}), HasSubstr("--threads names none"));
+  EXPECT_THAT(refusal({.engine = "plane"}), HasSubstr("did you mean plain"));
+}
+
 TEST(Flags, AScheduleIsANameOrAFile) {
   EXPECT_EQ(read_schedule("sequential").value(), "sequential");
   EXPECT_EQ(read_schedule("auto").value(), "auto");

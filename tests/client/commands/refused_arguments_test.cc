@@ -157,7 +157,7 @@ TEST_F(Program, TestBedsThatAreNotUpAreNamedWithWhatToDo) {
           HasSubstr("test bed nosuch was not up: paretoctl testbed status lists"));
 }
 
-TEST_F(Program, OnlyProfileTakesSeveralSettings) {
+TEST_F(Program, OnlySomeCommandsTakeSeveralSettings) {
   const auto several = [&](const std::string& command, const std::string& flag,
                            const std::string& list) {
     refused(small(command, {flag, list}), kExitUsage,
@@ -166,11 +166,18 @@ TEST_F(Program, OnlyProfileTakesSeveralSettings) {
   for (const char* command : {"plan", "run"}) several(command, "--batch", "1,8");
   several("splits", "--batch", "1,8");
   for (const char* command : {"plan", "run", "sweep", "verify"}) {
-    several(command, "--threads", "1,2");
     several(command, "--precision", "fp32,bf16");
+  }
+  for (const char* command : {"run", "verify"}) {
+    several(command, "--threads", "1,2");
     several(command, "--schedule", "sequential,mixed");
   }
-  // It gets as far as to the daemons that are not there.
+  // These get as far as to the daemons that are not there.
+  for (const char* command : {"plan", "sweep"}) {
+    refused(small(command, {"--threads", "1,2", "--schedule", "sequential,clusters"}),
+            kExitEnvironment, HasSubstr("no-paretod"));
+    refused(small(command, {"--threads", "1,257"}), kExitUsage, HasSubstr("--threads 257"));
+  }
   refused(small("profile", {"--batch", "1,8", "--threads", "0,2", "--precision", "fp32,bf16",
                             "--codec", "none,int8", "--per-operator"}),
           kExitEnvironment, HasSubstr("no-paretod"));

@@ -106,6 +106,22 @@ TEST(PlanTable, TellsTheLatencyOfALoneRequestFromThatWithSeveralInFlight) {
   for (std::string line; std::getline(text, line);) EXPECT_LE(line.size(), 60U) << line;
 }
 
+TEST(PlanTable, ShowsSettingsThatPlansDifferIn) {
+  PlanReport settings = report();
+  plan::Plan& split = settings.outlooks[0].front[0].plan;
+  split.settings.threads = 1;
+  split.stages[1].settings = plan::StageSettings{"auto", "fp32", 2, 0, "clusters"};
+  const std::string text = write_plan_table(settings, {});
+  EXPECT_THAT(text, AllOf(testing::ContainsRegex("codec +threads +schedule +lone ms"),
+                          testing::ContainsRegex("int8 +1\\+2 +sequential\\+clusters +10.00"),
+                          testing::ContainsRegex("none +0 +sequential +20.00")));
+  const json point = parsed(settings)["networks"][0]["front"][0];
+  EXPECT_EQ(point["plan"]["threads"], 1);
+  EXPECT_EQ(point["plan"]["stages"][1]["settings"]["schedule"], "clusters");
+  EXPECT_THAT(write_plan_table(report(), {}),
+              AllOf(Not(HasSubstr("threads")), Not(HasSubstr("schedule"))));
+}
+
 TEST(PlanTable, LeavesOutColumnsOfWhatIsNotChosen) {
   PlanReport plain = report();
   plain.transports = {"tcp"};

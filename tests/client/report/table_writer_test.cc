@@ -255,6 +255,32 @@ TEST(TableWriter, SaysWhichScheduleRanAndWhyItIsNotTheOneAskedFor) {
   EXPECT_THAT(written("csv", run), HasSubstr(",clusters+sequential,"));
 }
 
+TEST(TableWriter, SettingsThatPlansDifferInHaveColumns) {
+  results::RunRecord run = test::synthetic_run({.transports = {"tcp"}, .batches = {1}});
+  EXPECT_THAT(written("table", run), Not(HasSubstr("threads")));
+  EXPECT_FALSE(json::parse(written("json", run))["trials"][0].contains("threads"));
+  for (std::size_t i = 0; i < run.trials.size(); ++i) {
+    run.trials[i].plan.settings.threads = i % 2 == 0 ? 1 : 2;
+  }
+  run.trials[0].plan.settings.schedule = "clusters";
+  const std::string text = written("table", run);
+  EXPECT_THAT(text, testing::ContainsRegex("plan +transport +threads +schedule +p50 ms"));
+  EXPECT_THAT(text, testing::ContainsRegex("tcp +1 +clusters +[0-9]"));
+  EXPECT_THAT(text, testing::ContainsRegex("tcp +2 +sequential +[0-9]"));
+  const json document = json::parse(written("json", run));
+  EXPECT_THAT(test::violations(sweep_schema(), document), IsEmpty());
+  EXPECT_EQ(document["trials"][0]["threads"], "1");
+  EXPECT_EQ(document["trials"][0]["schedule"], "clusters");
+  EXPECT_EQ(document["trials"][1]["threads"], "2");
+  EXPECT_EQ(json::parse(page_data(run))["trials"][1]["schedule"], "sequential");
+  // Among networks the plan's name has them.
+  results::RunRecord networks = test::synthetic_network_sweep();
+  for (std::size_t i = 0; i < networks.trials.size(); ++i) {
+    networks.trials[i].plan.settings.threads = i % 2 == 0 ? 1 : 2;
+  }
+  EXPECT_THAT(written("table", networks), HasSubstr(", threads 2"));
+}
+
 TEST(TableWriter, ShowsWhatCrossesAtEveryCut) {
   results::RunRecord run = test::synthetic_chain_sweep();
   results::TrialRecord& trial = run.trials[0];

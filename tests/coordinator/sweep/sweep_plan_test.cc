@@ -60,6 +60,40 @@ TEST_F(SweepPlanTest, CrossesSplitsWithTransportsAndBatchesAndAddsOneDevicePlans
   EXPECT_EQ(first.plan.stages[0].end, first.split->position);
 }
 
+TEST_F(SweepPlanTest, SettingsAreADimension) {
+  SweepOptions options;
+  options.splits = "after:features.3";
+  options.transports = {"tcp"};
+  options.conditions = {"none", "/somewhere/lte.yaml"};
+  options.settings.threads = 1;
+  const auto one = plan_sweep(model_, cluster_, options).value();
+  EXPECT_EQ(one[0].id, "after:features.3/tcp/b1") << "settings that all share are in no id";
+  options.more_settings.assign(3, options.settings);
+  options.more_settings[0].schedule = "clusters";
+  options.more_settings[1].threads = 2;
+  options.more_settings[2].threads = 2;
+  options.more_settings[2].schedule = R"({"split":{"parts":2}})";
+  const auto trials = plan_sweep(model_, cluster_, options).value();
+  ASSERT_EQ(trials.size(), 4 * one.size());
+  std::map<std::string, plan::StageSettings> by_id;
+  for (const results::TrialRecord& trial : trials) by_id[trial.id] = trial.plan.settings;
+  EXPECT_EQ(by_id.size(), trials.size());
+  EXPECT_EQ(by_id.at("after:features.3/tcp/b1/threads:1/schedule:sequential"), options.settings);
+  EXPECT_EQ(by_id.at("all-on:d1/tcp/b1/threads:1/schedule:clusters/lte"), options.more_settings[0]);
+  EXPECT_EQ(by_id.at("all-on:d0/tcp/b1/threads:2/schedule:sequential"), options.more_settings[1]);
+  for (const auto& [id, settings] : by_id) {
+    EXPECT_THAT(id, testing::Not(HasSubstr(" "))) << "a word on command lines";
+  }
+  // Only what differs tells trials apart.
+  options.more_settings.resize(1);
+  EXPECT_EQ(plan_sweep(model_, cluster_, options).value()[2].id,
+            "after:features.3/tcp/b1/schedule:clusters");
+  options.more_settings[0].schedule = "clustres";
+  EXPECT_THAT(refusal(options), HasSubstr("did you mean clusters"));
+  options.more_settings = {options.settings};
+  EXPECT_THAT(refusal(options), HasSubstr("would be measured twice"));
+}
+
 TEST_F(SweepPlanTest, CodecsAreForLinksBetweenStages) {
   SweepOptions options;
   options.splits = "after:features.3";

@@ -104,6 +104,29 @@ TEST_F(SweepPlanTest, ARunGoesOnOnTheDevicesThatItBeganOn) {
   EXPECT_TRUE(continue_run(model_, with_another(of_four_cores), options, old));
 }
 
+TEST_F(SweepPlanTest, ARunOfSeveralSettingsGoesOnByEachOfThem) {
+  SweepOptions options;
+  options.splits = "percent:60";
+  options.transports = {"tcp"};
+  options.settings.threads = 1;
+  options.more_settings = {options.settings};
+  options.more_settings[0].threads = 2;
+  results::RunRecord run = make_run(model_, cluster_, options, "sweep").value();
+  const std::vector<results::TrialRecord> trials = run.trials;
+  EXPECT_EQ(run.devices[0].threads, cluster_.device(0).info().threads)
+      << "its plans differ: what the device is set to";
+  run.trials[3].rounds.resize(1);
+  ASSERT_EQ(run.trials[3].plan.settings.threads, 2);
+  const SweepOptions kept = sweep_options_from_json(run.options_json).value();
+  ASSERT_TRUE(continue_run(model_, cluster_, kept, run));
+  ASSERT_EQ(run.trials.size(), trials.size());
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    EXPECT_EQ(run.trials[i].id, trials[i].id);
+    EXPECT_EQ(run.trials[i].plan, trials[i].plan);
+    EXPECT_EQ(run.trials[i].rounds.size(), i == 3 ? 1U : 0U);
+  }
+}
+
 TEST(SweepOptionsJson, ComesBackAsItWas) {
   SweepOptions options;
   options.splits = "percent:5";
@@ -123,6 +146,14 @@ TEST(SweepOptionsJson, ComesBackAsItWas) {
   EXPECT_EQ(back.timeout_ms, 120'000);
   EXPECT_EQ(back.seed, ~std::uint64_t{0});
   EXPECT_EQ(back.settings.schedule, options.settings.schedule);
+  // A run of one kind of settings says nothing of others, as runs of earlier versions.
+  EXPECT_FALSE(nlohmann::json::parse(to_json(options)).contains("more_settings"));
+  EXPECT_TRUE(back.more_settings.empty());
+  SweepOptions several = options;
+  several.more_settings = {{"plain", "fp32", 2, 0, "clusters"}, {"auto", "bf16", 1, 0.1}};
+  const SweepOptions both = sweep_options_from_json(to_json(several)).value();
+  EXPECT_EQ(both.settings, several.settings);
+  EXPECT_EQ(both.more_settings, several.more_settings);
   // Of before the network could be another one.
   auto old = nlohmann::json::parse(to_json(options));
   old.erase("conditions");

@@ -40,12 +40,20 @@ CostInputs costs() {
   return inputs;
 }
 
+/// Returns the costs of devices that have one choice of settings.
+SettingsCosts costs_of(const CostInputs& inputs) {
+  SettingsCosts costs;
+  costs.add({}, inputs);
+  return costs;
+}
+
 /// Returns the whole model on one device at window 1, and the two in a row at window 2.
 Outlook outlook(const CostInputs& inputs) {
   Outlook outlook;
   outlook.condition = "wifi";
   for (const bool split : {false, true}) {
     PlannedPoint point;
+    point.assignment = {0, 0};
     point.plan.model = "tiny\n\"1\"";
     if (split) point.plan.splits = {"after:relu"};
     point.placement.stages = split ? std::vector<PlacedStage>{{0, 0, 1}, {1, 1, 2}}
@@ -67,7 +75,7 @@ TEST(OutlookScenario, IsSimulatedAsItWasPredicted) {
   for (const std::size_t chosen : {0, 1}) {
     seen.chosen = chosen;
     const PlannedPoint& point = seen.front[chosen];
-    const auto text = scenario_text(seen, inputs, 4);
+    const auto text = scenario_text(seen, costs_of(inputs), 4);
     ASSERT_TRUE(text) << text.error().message;
     NoTrials none;
     const auto scenario = simulation::parse_scenario(*text, "s.yaml", std::nullopt, none);
@@ -87,7 +95,7 @@ TEST(OutlookScenario, SaysWhatWasPredicted) {
   const CostInputs inputs = costs();
   Outlook seen = outlook(inputs);
   seen.chosen = 1;
-  const auto text = scenario_text(seen, inputs, 4);
+  const auto text = scenario_text(seen, costs_of(inputs), 4);
   ASSERT_TRUE(text);
   EXPECT_THAT(*text, AllOf(StartsWith("# tiny \"1\", cut after:relu, on pi-1, pi-2; network wifi"),
                            HasSubstr("# Predicted: 20 ms and 400 samples/s with 2 in flight.\n")));
@@ -95,7 +103,7 @@ TEST(OutlookScenario, SaysWhatWasPredicted) {
 
 TEST(OutlookScenario, NothingChosenIsNothingToSimulate) {
   const CostInputs inputs = costs();
-  const auto text = scenario_text(outlook(inputs), inputs, 1);
+  const auto text = scenario_text(outlook(inputs), costs_of(inputs), 1);
   ASSERT_FALSE(text);
   EXPECT_EQ(text.error().code, ErrorCode::kExhausted);
 }
