@@ -121,6 +121,60 @@ TEST_F(Planning, APredictedPlanIsAScenarioThatIsSimulated) {
   EXPECT_LT(pipeline["samples_per_s"], 1.3 * chosen["samples_per_s"].get<double>());
 }
 
+TEST_F(Planning, EachDeviceHasTheBestOfSeveralSettings) {
+  const std::vector<std::string> lists{"--threads",           "2",        "--schedule",
+                                       "sequential,clusters", "--engine", "plain"};
+  const auto with = [&](const std::string& command, std::vector<std::string> more) {
+    more.insert(more.end(), lists.begin(), lists.end());
+    return planning(command, more);
+  };
+  const Finished done =
+      paretoctl(with("plan", {"--all", "--prefer", "throughput", "--measured-cuts", "1", "--save",
+                              path("plan.json"), "--save-front", path("front"), "--json"}));
+  ASSERT_EQ(done.exit_code, 0) << done.errors;
+  EXPECT_THAT(done.errors,
+              HasSubstr("profiling 2 devices, batch 1, 2 threads, engine plain, fp32 ("));
+  EXPECT_THAT(done.errors, HasSubstr("batch 1, 2 threads, engine plain, fp32, schedule clusters"));
+  const json document = json::parse(done.output);
+  EXPECT_THAT(violations(golden_schema("plan"), document), testing::IsEmpty());
+  const json& network = document["networks"][0];
+  // Two cuts and two orders of two devices, each device by two settings; and each device alone.
+  EXPECT_EQ(network["plans"].size(), 2U * 2U * 2U * 2U + 2U * 2U);
+  for (const json& point : network["front"]) {
+    const plan::Plan plan = plan::plan_from_json(point["plan"].dump()).value();
+    for (std::size_t i = 0; i < plan.stages.size(); ++i) {
+      EXPECT_THAT(plan.settings_of(i).schedule, testing::AnyOf("sequential", "clusters"));
+    }
+  }
+  // Among candidates each device alone by each of the settings.
+  std::set<std::string> alone;
+  for (const json& one : network["plans"]) {
+    const plan::Plan plan = plan::plan_from_json(one["plan"].dump()).value();
+    if (plan.stages.size() != 1) continue;
+    alone.insert(plan.stages[0].device + plan.schedule_text());
+  }
+  EXPECT_EQ(alone.size(), 2U * 2U);
+  const Finished run = paretoctl({"run", "--plan", path("plan.json"), "--requests", "3", "--json"});
+  EXPECT_EQ(run.exit_code, 0) << run.errors;
+  const Finished swept =
+      paretoctl(small_sweep({"--plans", path("front"), "--rounds", "1", "--json"}));
+  EXPECT_EQ(swept.exit_code, 0) << swept.errors;
+
+  // What was profiled is kept by its settings.
+  const Finished again = paretoctl(with("plan", {"--measured-cuts", "1"}));
+  ASSERT_EQ(again.exit_code, 0) << again.errors;
+  EXPECT_THAT(again.errors, testing::Not(HasSubstr("profiling 2 devices")));
+  EXPECT_THAT(again.output, testing::ContainsRegex("devices +schedule +lone ms"));
+  // More combinations than are searched are refused before anything is measured.
+  const Finished refused = paretoctl(
+      planning("plan", {"--threads", "1,2,3,4,5,6,7,8,9", "--schedule", "sequential,clusters"}));
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.errors,
+              testing::AllOf(HasSubstr("--threads 1,2,3,4,5,6,7,8,9"), HasSubstr("--schedule"),
+                             HasSubstr("324 combinations"), HasSubstr("256"),
+                             testing::Not(HasSubstr("profiling"))));
+}
+
 TEST_F(Planning, EachLinkHasACodecAndATransport) {
   const Finished done = paretoctl(
       planning("plan", {"--codec", "none,int8", "--transport", "tcp,grpc", "--also", "loss",

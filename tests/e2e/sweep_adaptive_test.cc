@@ -79,6 +79,34 @@ TEST_F(Sweep, WhatIsMeasuredCanBePredictedFirst) {
               HasSubstr("Predictions against what was measured"));
 }
 
+TEST_F(Sweep, SettingsAreADimensionThatIsPredictedToo) {
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.end(), {"--splits", "after:features.3", "--transport", "tcp", "--engine",
+                             "plain", "--threads", "1,2"});
+    return small_sweep(more);
+  };
+  const auto dry = paretoctl(with({"--schedule", "sequential,clusters", "--dry-run"}));
+  ASSERT_EQ(dry.exit_code, 0) << dry.errors;
+  EXPECT_THAT(dry.errors, HasSubstr("12 plans"));
+  EXPECT_THAT(dry.output, testing::ContainsRegex("boundary +threads +schedule"));
+  EXPECT_THAT(dry.output, testing::ContainsRegex("local-0 > local-1 +tcp .* 2 +clusters"));
+  const auto sweep = paretoctl(with({"--rounds", "1", "--predict", "--json"}));
+  ASSERT_EQ(sweep.exit_code, 0) << sweep.errors;
+  const json run = json::parse(sweep.output);
+  ASSERT_EQ(run["trials"].size(), 3 * 2U);
+  for (const json& trial : run["trials"]) {
+    const std::string id = trial["id"];
+    EXPECT_EQ(trial["status"], "ok") << id;
+    EXPECT_TRUE(trial.contains("predicted")) << id;
+    EXPECT_THAT(id, HasSubstr("/threads:" + trial["threads"].get<std::string>()));
+    EXPECT_FALSE(trial.contains("schedule")) << "all have the same";
+    EXPECT_EQ(std::to_string(trial["plan"]["threads"].get<int>()), trial["threads"]);
+  }
+  expect_honest(run);
+  const auto front = paretoctl({"front", "--store", path("results.db"), "last"});
+  EXPECT_THAT(front.output, testing::ContainsRegex("transport +threads +p50 ms"));
+}
+
 TEST_F(Sweep, ManyPlansAreSweptAdaptivelyUnlessToldOtherwise) {
   const auto dry = [&](std::vector<std::string> more) {
     more.emplace_back("--dry-run");
