@@ -10,7 +10,6 @@
 #include "core/runtime/engines/engine.h"
 #include "core/runtime/kernels/channel_gate.h"
 #include "core/runtime/kernels/convolution_chain.h"
-#include "core/runtime/kernels/layer_weights.h"
 #include "core/runtime/kernels/packed_convolution.h"
 
 namespace pareto::runtime {
@@ -96,7 +95,7 @@ class ChainFinder {
     if (!is_layer(depthwise) || adds(depthwise)) return std::nullopt;
     const auto held = layer(depthwise);
     const ConvolutionSpec& spec = held->spec();
-    const auto& weights = held->weights().sizes();
+    const auto& weights = held->weight_sizes();
     const bool each_alone = spec.groups > 1 && weights[1] == 1 && weights[0] == spec.groups;
     if (!each_alone || !is_pair(spec.dilation, 1) || weights[2] < 2) return std::nullopt;
     Found chain{{depthwise}, {}};
@@ -136,14 +135,14 @@ class ChainFinder {
     Node* const excite = only_reader(squeeze->output());
     if (excite == nullptr || !is_gate_layer(excite)) return nullptr;
     const jit::Value* const picture = depthwise->output();
-    const std::int64_t channels = layer(depthwise)->weights().sizes()[0];
+    const std::int64_t channels = layer(depthwise)->weight_sizes()[0];
     const bool multiplies =
         only_reader(excite->output()) == product &&
         (product->input(0) == excite->output() || product->input(0) == picture) &&
         (product->input(1) == excite->output() || product->input(1) == picture);
-    const bool fits = layer(squeeze)->weights().sizes()[1] == channels &&
-                      layer(excite)->weights().sizes()[0] == channels &&
-                      layer(excite)->weights().sizes()[1] == layer(squeeze)->weights().sizes()[0];
+    const bool fits = layer(squeeze)->weight_sizes()[1] == channels &&
+                      layer(excite)->weight_sizes()[0] == channels &&
+                      layer(excite)->weight_sizes()[1] == layer(squeeze)->weight_sizes()[0];
     if (!multiplies || !fits) return nullptr;
     chain.gate = {mean, squeeze, excite, product};
     return only_reader(product->output());

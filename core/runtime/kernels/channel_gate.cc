@@ -47,7 +47,7 @@ bool ChannelGate::fits(const PackedConvolution& layer) {
   const auto is = [](const std::vector<std::int64_t>& pair, std::int64_t both) {
     return pair == std::vector<std::int64_t>{both, both};
   };
-  const auto& sizes = layer.weights().sizes();
+  const auto& sizes = layer.weight_sizes();
   return !spec.linear && spec.compute == at::kFloat && spec.groups == 1 && sizes[2] == 1 &&
          sizes[3] == 1 && is(spec.stride, 1) && is(spec.padding, 0);
 }
@@ -57,7 +57,7 @@ ChannelGate::ChannelGate(c10::intrusive_ptr<PackedConvolution> squeeze,
     : squeeze_(layer_of(std::move(squeeze))), excite_(layer_of(std::move(excite))) {}
 
 ChannelGate::Layer ChannelGate::layer_of(c10::intrusive_ptr<PackedConvolution> packed) {
-  const auto& sizes = packed->weights().sizes();
+  const auto& sizes = packed->weight_sizes();
   return {packed, static_cast<std::size_t>(sizes[1]), static_cast<std::size_t>(sizes[0])};
 }
 

@@ -237,6 +237,9 @@ at::Tensor PackedConvolution::run(const at::Tensor& input, at::Tensor addend) {
 }
 
 const ConvolutionSpec& PackedConvolution::spec() const { return impl_->spec; }
+const std::vector<std::int64_t>& PackedConvolution::weight_sizes() const {
+  return impl_->weight_sizes;
+}
 LayerWeights& PackedConvolution::weights() const { return impl_->weights; }
 std::vector<std::int64_t> PackedConvolution::output_sizes(at::IntArrayRef input) const {
   return impl_->checked_output_sizes(input);

@@ -45,6 +45,7 @@ class PackedConvolution final : public torch::CustomClassHolder {
 
   /// Its spec, but the weight is undefined.
   const ConvolutionSpec& spec() const;
+  const std::vector<std::int64_t>& weight_sizes() const;
   LayerWeights& weights() const;
   /// Returns the sizes of the result for [batch, in, height, width]. Throws where the kernel is
   /// larger than the input.
