@@ -116,6 +116,7 @@ class ShardRunner {
     return fail(ErrorCode::kInvalidArgument, "this runner has no schedule");
   }
   /// Returns how long each worker of its schedule has computed in all; empty if it has none.
+  /// Operators that share all threads count for each worker.
   /// Threads: any, while run() goes on too.
   virtual std::vector<Nanoseconds> worker_times() const { return {}; }
   /// Returns what load() chose and measured.

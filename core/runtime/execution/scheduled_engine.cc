@@ -349,8 +349,13 @@ struct ScheduledEngine::Impl {
       const bool shares = all && !pooled;
       if (shares) set_thread_count(threads);
       const PoolScope scope(all ? &pool : nullptr);
+      const std::int64_t before = busy[0].load(std::memory_order_relaxed);
       work(phase[0], 0);
       if (shares) set_thread_count(1);
+      const std::int64_t took = busy[0].load(std::memory_order_relaxed) - before;
+      for (std::size_t worker = 1; all && worker < busy.size(); ++worker) {
+        busy[worker].fetch_add(took, std::memory_order_relaxed);
+      }
       return;
     }
     const std::atomic<bool>* const stop = current_stop();

@@ -187,6 +187,29 @@ def run(self, x):
   for (const auto& [expected, actual] : kept) expect_equal(expected, actual, "all runs");
 }
 
+TEST(ScheduledEngine, OperatorsThatShareAllThreadsCountForEachWorker) {
+  const c10::InferenceMode inference;
+  ThreadPool pool(2, let_work_alone);
+  test::Case one = test::convolutions();
+  MeasuredGraph graph(builtin_engines()[0], one.loaded, 2, pool);
+  const std::size_t last = graph.graph().nodes.size() - 1;
+  Timetable timetable;
+  timetable.units.resize(2);
+  for (std::size_t i = 0; i < last; ++i) timetable.units[0].operators.push_back(i);
+  timetable.units[1].operators.push_back(last);
+  timetable.phases.push_back({.workers = {{{0, 0}}}, .all_threads = true});
+  timetable.phases.push_back({.workers = {{}, {{1, 0}}}});
+  ASSERT_TRUE(schedules::check(timetable, graph.graph()));
+  const auto engine = graph.build(timetable);
+  ScheduledEngine::Record record;
+  engine->record(&record);
+  engine->run(copies(one.inputs), nullptr);
+  ASSERT_EQ(record.turns.size(), 2U);
+  const Nanoseconds shared = record.turns[0].end - record.turns[0].begin;
+  const Nanoseconds own = record.turns[1].end - record.turns[1].begin;
+  EXPECT_EQ(engine->worker_times(), (std::vector<Nanoseconds>{shared, shared + own}));
+}
+
 TEST(ScheduledEngine, SaysWhyABatchCannotBeCut) {
   const c10::InferenceMode inference;
   ThreadPool pool(2, let_work_alone);
