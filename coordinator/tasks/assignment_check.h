@@ -1,0 +1,18 @@
+// Whether an assignment can be run, and whether what was run is what it should be.
+#pragma once
+
+#include "coordinator/tasks/task_problem.h"
+#include "coordinator/tasks/task_timeline.h"
+#include "core/base/error.h"
+
+namespace pareto::tasks {
+
+/// Checks that each stage has one turn, and that there is a queue for all workers or one for each.
+/// Fails: kInternal naming the task and the stage.
+Expected<> check(const Assignment& assignment, const Problem& problem);
+
+/// Checks a timeline in which all was run: each stage once, after its task has come and after the
+/// stage before it; no worker runs two at a time. Fails: kInternal, as check().
+Expected<> check(const Timeline& timeline, const Problem& problem);
+
+}  // namespace pareto::tasks

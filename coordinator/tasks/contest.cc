@@ -1,0 +1,105 @@
+#include <algorithm>
+
+#include "coordinator/tasks/task_report.h"
+#include "core/base/cores.h"
+
+namespace pareto::tasks {
+namespace {
+
+/// One run of a contestant.
+struct Measured {
+  Nanoseconds makespan;
+  Timeline timeline;
+};
+
+/// Fills in the figures of the run in the middle.
+void settle(Contestant& contestant, std::vector<Measured> runs,
+            const std::vector<Nanoseconds>& alone) {
+  for (const Measured& run : runs) contestant.makespans.push_back(run.makespan);
+  if (!runs.empty()) {
+    std::ranges::sort(runs, {}, &Measured::makespan);
+    Measured& middle = runs[(runs.size() - 1) / 2];
+    contestant.makespan = runs.size() % 2 == 1
+                              ? middle.makespan
+                              : (middle.makespan + runs[runs.size() / 2].makespan) / 2;
+    contestant.timeline = std::move(middle.timeline);
+  } else {
+    contestant.partial = true;
+    contestant.makespan = contestant.timeline.makespan();
+  }
+  contestant.figures = figures_of(contestant.timeline, contestant.plan.problem, alone);
+}
+
+}  // namespace
+
+double TaskReport::speed_up_over(const Contestant& other) const {
+  if (schedule().partial || other.partial || schedule().makespan.count() <= 0) return 0;
+  return to_nanoseconds(other.makespan) / to_nanoseconds(schedule().makespan);
+}
+
+double TaskReport::prediction_error() const {
+  const double measured = to_nanoseconds(schedule().makespan);
+  if (schedule().partial || measured <= 0) return 0;
+  return to_nanoseconds(predicted.makespan) / measured - 1;
+}
+
+Expected<TaskReport> run_contest(
+    TaskBench& bench, const TaskSet& set, const ContestOptions& options,
+    const std::atomic<bool>& stop,
+    const std::function<void(int round, const std::string&)>& progress) {
+  TaskReport report;
+  report.set = set;
+  report.cores = std::max<std::size_t>(1, usable_cores().size());
+  report.models = bench.models();
+  report.rounds = options.rounds;
+  progress(-1, "rehearsal");
+  PARETO_ASSIGN(report.costs, bench.rehearse(set, stop));
+  const PlanRequest request{.set = set,
+                            .models = report.costs,
+                            .workers = bench.workers(),
+                            .schedule = options.schedule,
+                            .splitting = options.splitting};
+  std::vector<Nanoseconds> alone;
+  for (const Task& task : set.tasks) alone.push_back(report.costs[task.model].alone);
+  PARETO_ASSIGN(TaskPlan chosen, choose_plan(request));
+  report.predicted = figures_of(chosen.predicted, chosen.problem, alone);
+  report.contestants.push_back(
+      {.name = chosen.schedule, .about = chosen.reason, .plan = std::move(chosen)});
+  for (const std::string& name : options.baselines) {
+    const auto found = std::ranges::find(baselines(), name, &Baseline::name);
+    PARETO_ASSIGN(TaskPlan plan, bench.baseline_plan(name, request));
+    report.contestants.push_back({.name = name, .about = found->about, .plan = std::move(plan)});
+  }
+  const std::size_t count = report.contestants.size();
+  std::vector<std::vector<Measured>> runs(count);
+  // A round before the first warms all of them up.
+  for (int round = -1; round < options.rounds && !report.stopped; ++round) {
+    for (std::size_t turn = 0; turn < count && !report.stopped; ++turn) {
+      // Who begins changes, so that nobody is always first.
+      const std::size_t index = (turn + static_cast<std::size_t>(round + 1)) % count;
+      Contestant& contestant = report.contestants[index];
+      progress(round, contestant.name);
+      auto measured = index == 0 ? bench.run(contestant.plan, set, stop)
+                                 : bench.run_baseline(contestant.name, contestant.plan, set, stop);
+      PARETO_ASSIGN(ComparedRun compared, std::move(measured));
+      contestant.mismatches += compared.mismatches;
+      contestant.worst_error = std::max(contestant.worst_error, compared.worst_error);
+      if (compared.run.stopped) {
+        report.stopped = true;
+        contestant.timeline = std::move(compared.run.timeline);
+      } else if (round >= 0) {
+        Timeline& timeline = compared.run.timeline;
+        const Nanoseconds makespan = timeline.makespan();
+        runs[index].push_back({makespan, std::move(timeline)});
+      } else {
+        contestant.timeline = std::move(compared.run.timeline);
+      }
+    }
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    settle(report.contestants[i], std::move(runs[i]), alone);
+  }
+  return report;
+}
+
+}  // namespace pareto::tasks

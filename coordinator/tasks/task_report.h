@@ -1,0 +1,72 @@
+// What a run of tasks came to, next to what it was predicted to and to the baselines.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "coordinator/tasks/plan_choice.h"
+#include "coordinator/tasks/task.h"
+#include "coordinator/tasks/task_bench.h"
+#include "coordinator/tasks/task_timeline.h"
+
+namespace pareto::tasks {
+
+/// A way to run the tasks, measured over all rounds.
+struct Contestant {
+  std::string name{};   ///< name of its schedule, or of the baseline
+  std::string about{};  ///< half a sentence
+  TaskPlan plan{};
+  std::vector<Nanoseconds> makespans{};  ///< one for each whole round
+  Nanoseconds makespan{};                ///< their median
+  Timeline timeline{};                   ///< of the run whose makespan is the median
+  RunFigures figures{};                  ///< of that run
+  bool partial = false;                  ///< no run was whole: `timeline` is what was done
+  std::size_t mismatches = 0;            ///< outputs that are not those of the whole models
+  double worst_error = 0;                ///< relative to the largest output
+};
+
+struct TaskReport {
+  TaskSet set;
+  std::size_t cores = 1;
+  std::vector<PreparedModel> models;
+  std::vector<ModelCosts> costs;
+  RunFigures predicted;
+  std::vector<Contestant> contestants;  ///< first the schedule, then the baselines
+  int rounds = 0;                       ///< that were asked for
+  bool stopped = false;                 ///< somebody stopped it before they were done
+
+  const Contestant& schedule() const { return contestants.front(); }
+  /// Returns how many times as fast the schedule is as a contestant; 0: not known.
+  double speed_up_over(const Contestant& other) const;
+  /// Returns the share by which the predicted makespan is off, above 0 where it is too long.
+  double prediction_error() const;
+};
+
+/// The same number of tasks in several mixes.
+struct SweepPoint {
+  double heavy_share = 0;  ///< 0 to 1
+  TaskReport report;
+};
+struct TaskSweep {
+  std::vector<SweepPoint> points;
+  bool stopped = false;  ///< not all mixes were run
+};
+
+struct ContestOptions {
+  std::vector<std::string> baselines{};  ///< names out of baselines()
+  int rounds = 5;
+  std::string schedule{kAutoTaskSchedule};
+  Splitting splitting = Splitting::kAuto;
+};
+
+/// Rehearses, chooses a plan, and runs it in turns with the baselines. A stop ends it after the
+/// stages in hand; what was done by then is in the report.
+/// Fails: as TaskBench's members, and as choose_plan().
+Expected<TaskReport> run_contest(
+    TaskBench& bench, const TaskSet& set, const ContestOptions& options,
+    const std::atomic<bool>& stop,
+    const std::function<void(int round, const std::string&)>& progress);
+
+}  // namespace pareto::tasks

@@ -1,0 +1,55 @@
+// Chooses the turn that a free worker takes. Predictions and real runs ask the same object, so that
+// both follow one rule.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "coordinator/tasks/task_problem.h"
+
+namespace pareto::tasks {
+
+/// The next step of a free worker.
+struct NextTurn {
+  enum class Kind {
+    kRun,            ///< it runs `turn`
+    kWaitUntil,      ///< nothing is ready before `until`, unless another worker ends a stage
+    kWaitForOthers,  ///< nothing is ready before another worker ends a stage
+    kDone,           ///< nothing is left for it
+  };
+  Kind kind = Kind::kDone;
+  Turn turn{};
+  Nanoseconds until{};
+};
+
+/// The state of a run: what is taken, and what is done.
+///
+/// Threads: one at a time.
+class TurnDispatch {
+ public:
+  /// Both outlive this object. The assignment has passed check().
+  TurnDispatch(const Problem& problem, const Assignment& assignment);
+
+  /// Takes the next turn for a worker that is free. Once `kDone`, it stays so.
+  NextTurn next(std::size_t worker, Nanoseconds now);
+  /// Notes that a worker has run a turn which it took.
+  void finish(Turn turn, std::size_t worker, Nanoseconds now);
+
+ private:
+  /// The end of a task's last stage that was run.
+  struct Progress {
+    std::size_t done = 0;  ///< stages
+    std::size_t worker = 0;
+    Nanoseconds end{};
+  };
+  /// Returns from when on a worker may run a turn; no value: a stage before it is not done.
+  std::optional<Nanoseconds> ready_at(Turn turn, std::size_t worker) const;
+
+  const Problem& problem_;
+  std::vector<std::vector<Turn>> queues_;  ///< turns that nobody has taken
+  const bool steals_;
+  std::vector<Progress> progress_;  ///< progress of each task
+};
+
+}  // namespace pareto::tasks

@@ -1,0 +1,37 @@
+// Who runs stages. A worker of this process is a thread on a core; others may be behind a link.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/plan/shard.h"
+#include "core/runtime/shard_runner.h"
+#include "core/tensor/value.h"
+
+namespace pareto::tasks {
+
+/// The number of a stage that workers have loaded: of a whole model too, which is one stage.
+using StageId = std::size_t;
+
+/// Threads: one call at a time.
+class Worker {
+ public:
+  virtual ~Worker() = default;
+  /// Loads a stage, and gets it warm. Returns the engine that was kept. Fails: as
+  /// runtime::ShardRunner::load().
+  virtual Expected<std::string> load(StageId stage, const plan::Shard& shard,
+                                     const runtime::WeightSource& weights,
+                                     const runtime::RunnerOptions& options) = 0;
+  /// Forgets a stage.
+  virtual void unload(StageId stage) = 0;
+  /// Runs a loaded stage. Values are handed over without copies where there is one memory.
+  /// Fails: as runtime::ShardRunner::run(), kUnavailable (its device is gone).
+  virtual Expected<std::vector<Value>> run(StageId stage, std::vector<Value> inputs) = 0;
+};
+
+/// Returns a worker that runs in the thread which calls it.
+std::unique_ptr<Worker> make_in_process_worker();
+
+}  // namespace pareto::tasks

@@ -1,0 +1,147 @@
+#include "coordinator/tasks/task_runner.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "coordinator/tasks/assignment_check.h"
+#include "coordinator/tasks/task_schedule.h"
+#include "tests/coordinator/tasks/random_problems.h"
+
+namespace pareto::tasks {
+namespace {
+
+using testing::HasSubstr;
+
+/// A worker whose stages append their number to the text that they are handed.
+class NotingWorker final : public Worker {
+ public:
+  explicit NotingWorker(std::function<Expected<>(StageId)> before = {})
+      : before_(std::move(before)) {}
+  Expected<std::string> load(StageId, const plan::Shard&, const runtime::WeightSource&,
+                             const runtime::RunnerOptions&) override {
+    return std::string("none");
+  }
+  void unload(StageId) override {}
+  Expected<std::vector<Value>> run(StageId stage, std::vector<Value> inputs) override {
+    if (before_) PARETO_TRY(before_(stage));
+    return std::vector<Value>{*inputs.front().get_if<std::string>() + " " + std::to_string(stage)};
+  }
+
+ private:
+  std::function<Expected<>(StageId)> before_;
+};
+
+std::vector<TaskJob> jobs_for(const Problem& problem) {
+  std::vector<TaskJob> jobs;
+  for (std::size_t task = 0; task < problem.tasks.size(); ++task) {
+    TaskJob& job = jobs.emplace_back();
+    for (std::size_t i = 0; i < problem.tasks[task].stages.size(); ++i) job.stages.push_back(i);
+    job.inputs = {std::to_string(task)};
+  }
+  return jobs;
+}
+
+Workers workers_for(const Problem& problem, const std::function<Expected<>(StageId)>& before = {}) {
+  Workers workers;
+  for (std::size_t i = 0; i < problem.workers.size(); ++i) {
+    workers.push_back(std::make_unique<NotingWorker>(before));
+  }
+  return workers;
+}
+
+TEST(TaskRunner, RunsWhatEveryScheduleAssigns) {
+  std::mt19937 random(4);
+  const std::atomic<bool> never{false};
+  for (int trial = 0; trial < 40; ++trial) {
+    // Arrivals are some microseconds apart.
+    const Problem problem = random_problem(random, {.arrivals = trial % 2 == 0});
+    WorkerCrew crew(problem.workers.size(), WorkerCrew::Cores::kAny);
+    for (const TaskSchedule& schedule : builtin_task_schedules()) {
+      const auto run = run_tasks(crew, workers_for(problem), problem, schedule.assign(problem),
+                                 jobs_for(problem), never);
+      ASSERT_TRUE(run) << run.error().message;
+      EXPECT_FALSE(run->stopped);
+      const auto whole = check(run->timeline, problem);
+      EXPECT_TRUE(whole) << schedule.name << ": " << whole.error().message;
+      for (std::size_t task = 0; task < problem.tasks.size(); ++task) {
+        std::string expected = std::to_string(task);
+        for (std::size_t i = 0; i < problem.tasks[task].stages.size(); ++i) {
+          expected += " " + std::to_string(i);
+        }
+        EXPECT_EQ(*run->outputs[task].front().get_if<std::string>(), expected);
+      }
+    }
+  }
+}
+
+TEST(TaskRunner, AStopLeavesWhatWasDone) {
+  Problem problem;
+  problem.workers.resize(1);
+  problem.tasks.assign(5, {.stages = {{}, {}}});
+  std::atomic<bool> stop{false};
+  int runs = 0;
+  const auto before = [&](StageId) -> Expected<> {
+    stop = ++runs == 3;
+    return {};
+  };
+  WorkerCrew crew(1, WorkerCrew::Cores::kAny);
+  const auto run = run_tasks(crew, workers_for(problem, before), problem, assign_queue(problem),
+                             jobs_for(problem), stop);
+  ASSERT_TRUE(run);
+  EXPECT_TRUE(run->stopped);
+  EXPECT_EQ(run->timeline.spans.size(), 3U) << "the stage in hand is ended";
+  EXPECT_FALSE(run->outputs[0].empty());
+  EXPECT_TRUE(run->outputs[1].empty());
+  const RunFigures figures = figures_of(run->timeline, problem, {});
+  EXPECT_EQ(figures.done, 1U);
+}
+
+TEST(TaskRunner, AStopWakesWhoWaitsForATask) {
+  Problem problem;
+  problem.workers.resize(2);
+  problem.tasks = {{.stages = {{}}}, {.arrival = std::chrono::hours(1), .stages = {{}}}};
+  std::atomic<bool> stop{false};
+  const auto before = [&](StageId) -> Expected<> {
+    stop = true;
+    return {};
+  };
+  WorkerCrew crew(2, WorkerCrew::Cores::kAny);
+  const auto run = run_tasks(crew, workers_for(problem, before), problem, assign_queue(problem),
+                             jobs_for(problem), stop);
+  ASSERT_TRUE(run);
+  EXPECT_TRUE(run->stopped);
+}
+
+TEST(TaskRunner, AnErrorNamesTaskAndStage) {
+  Problem problem;
+  problem.workers.resize(2);
+  problem.tasks.assign(4, {.stages = {{}, {}}});
+  const auto before = [&](StageId stage) -> Expected<> {
+    if (stage == 1) return fail(ErrorCode::kExhausted, "no memory");
+    return {};
+  };
+  const std::atomic<bool> never{false};
+  WorkerCrew crew(2, WorkerCrew::Cores::kPinned);
+  const auto run = run_tasks(crew, workers_for(problem, before), problem, assign_queue(problem),
+                             jobs_for(problem), never);
+  ASSERT_FALSE(run);
+  EXPECT_EQ(run.error().code, ErrorCode::kExhausted);
+  EXPECT_THAT(run.error().message, HasSubstr("stage 1: no memory"));
+}
+
+TEST(TaskRunner, MoreWorkersThanCoresRunAllTasks) {
+  Problem problem;
+  problem.workers.resize(9);
+  problem.tasks.assign(30, {.stages = {{}}});
+  const std::atomic<bool> never{false};
+  WorkerCrew crew(9, WorkerCrew::Cores::kPinned);
+  const auto run = run_tasks(crew, workers_for(problem), problem, assign_queue(problem),
+                             jobs_for(problem), never);
+  ASSERT_TRUE(run);
+  EXPECT_EQ(run->timeline.spans.size(), 30U);
+}
+
+}  // namespace
+}  // namespace pareto::tasks
