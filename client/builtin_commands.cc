@@ -11,6 +11,7 @@ Commands builtin_commands() {
   commands.push_back(make_plan_command());
   commands.push_back(make_run_command());
   commands.push_back(make_schedule_command());
+  commands.push_back(make_tasks_command());
   commands.push_back(make_deploy_command());
   commands.push_back(make_verify_command());
   commands.push_back(make_front_command());

@@ -13,6 +13,7 @@ std::unique_ptr<Command> make_profile_command();
 std::unique_ptr<Command> make_plan_command();
 std::unique_ptr<Command> make_run_command();
 std::unique_ptr<Command> make_schedule_command();
+std::unique_ptr<Command> make_tasks_command();
 std::unique_ptr<Command> make_deploy_command();
 std::unique_ptr<Command> make_verify_command();
 std::unique_ptr<Command> make_front_command();

@@ -1,0 +1,82 @@
+#include <algorithm>
+#include <cmath>
+
+#include "client/report/plan_text.h"
+#include "client/report/schedule/schedule_writer.h"
+#include "client/report/tasks/task_writer.h"
+#include "core/base/counted.h"
+
+namespace pareto::report {
+
+std::string prediction_text(const tasks::TaskReport& report) {
+  const std::string predicted = format_figure(to_milliseconds(report.predicted.makespan)) + " ms";
+  if (report.schedule().partial) return predicted + " predicted";
+  const double off = 100 * report.prediction_error();
+  return fmt::format("{} predicted, {} ms measured: {:.1f} % too {}", predicted,
+                     format_figure(to_milliseconds(report.schedule().makespan)), std::abs(off),
+                     off < 0 ? "short" : "long");
+}
+
+std::string outputs_text(const tasks::TaskReport& report) {
+  std::size_t mismatches = 0;
+  double worst = 0;
+  for (const tasks::Contestant& one : report.contestants) {
+    mismatches += one.mismatches;
+    worst = std::max(worst, one.worst_error);
+  }
+  if (mismatches > 0) {
+    return fmt::format("{} differ from those of the whole models, by {:.2g} at most",
+                       counted(mismatches, "task's outputs", "tasks' outputs"), worst);
+  }
+  if (worst == 0) return "equal bit for bit to those of the whole models on one thread";
+  return fmt::format("within {:.2g} of those of the whole models on one thread", worst);
+}
+
+ScheduleReport as_schedule(const tasks::TaskReport& report) {
+  const tasks::Contestant& run = report.schedule();
+  const tasks::Problem& problem = run.plan.problem;
+  ScheduleReport schedule;
+  schedule.model = counted(report.set.tasks.size(), "task");
+  schedule.schedule = run.name;
+  schedule.reason = run.about;
+  schedule.threads = static_cast<int>(problem.workers.size());
+  schedule.engine = report.models.empty() ? "" : report.models.front().engine;
+  schedule.precision = "fp32";
+  schedules::ScheduleTrace& trace = schedule.trace;
+  std::vector<std::size_t> first_units;
+  for (std::size_t task = 0; task < problem.tasks.size(); ++task) {
+    const std::string& title = report.models[report.set.tasks[task].model].title;
+    const auto& stages = problem.tasks[task].stages;
+    first_units.push_back(trace.graph.nodes.size());
+    for (std::size_t stage = 0; stage < stages.size(); ++stage) {
+      const std::size_t node = trace.graph.nodes.size();
+      const std::string part =
+          stages.size() > 1 ? fmt::format(" {}/{}", stage + 1, stages.size()) : "";
+      trace.graph.nodes.push_back({.kind = title, .cost = to_nanoseconds(stages[stage].time)});
+      if (stage > 0) trace.graph.nodes.back().after = {node - 1};
+      trace.timetable.units.push_back({.operators = {node},
+                                       .name = fmt::format("{} {}{}", task, title, part),
+                                       .tags = {title}});
+    }
+  }
+  schedules::Phase& phase = trace.timetable.phases.emplace_back();
+  phase.workers.resize(problem.workers.size());
+  for (const tasks::StageSpan& span : run.timeline.spans) {
+    const std::size_t unit = first_units[span.turn.task] + span.turn.stage;
+    phase.workers[span.worker].push_back({unit, 0});
+    trace.turns.push_back({span.worker, unit, 0, span.start, span.finish});
+  }
+  trace.measured = run.makespan;
+  trace.predicted = to_nanoseconds(report.predicted.makespan);
+  for (const tasks::Contestant& other : report.contestants) {
+    if (other.name == "sequential") trace.sequential_one = other.makespan;
+    if (other.name == "sequential-all") trace.sequential_all = other.makespan;
+  }
+  return schedule;
+}
+
+std::string task_chrome_trace(const tasks::TaskReport& report) {
+  return schedule_chrome_trace(as_schedule(report));
+}
+
+}  // namespace pareto::report
