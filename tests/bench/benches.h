@@ -49,6 +49,19 @@ Expected<std::vector<Row>> schedule_overhead(const std::string& name);
 Expected<std::vector<Row>> schedule_mismatches(const std::string& name,
                                                const std::vector<std::string>& models);
 
+/// Measures a mix of tasks on two workers against the same one after the other on one thread and on
+/// all threads, and against a pool of as many threads.
+Expected<std::vector<Row>> tasks_gain(const std::string& name, std::size_t count,
+                                      double heavy_share);
+/// Measures ten seeded mixes against a plain queue of whole tasks to two pinned threads, and how
+/// far predicted makespans are off.
+Expected<std::vector<Row>> tasks_mixes(const std::string& name);
+/// Counts the deadlines that small tasks miss next to a load, earliest deadline first, against
+/// those of a queue.
+Expected<std::vector<Row>> tasks_deadlines(const std::string& name);
+/// Counts tasks whose outputs are not those of the whole model bit for bit, by every schedule.
+Expected<std::vector<Row>> tasks_mismatches(const std::string& name);
+
 /// Milliseconds of a two-stage pipeline's latency that are no stage's compute, for a boundary of
 /// about 150 KB.
 Expected<std::vector<Row>> pipeline_overhead(const std::string& name, const std::string& model,

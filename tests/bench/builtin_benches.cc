@@ -65,6 +65,13 @@ std::vector<Bench> builtin_benches() {
         name, {"squeezenet1_0", "googlenet", "inceptionv3", "resnet18", "resnet50", "densenet121",
                "mobilenetv2", "mobilenetv3_large", "efficientnet_b0", "vgg16"});
   });
+  add("tasks", "tasks/10x1:1",
+      [](const std::string& name) { return tasks_gain(name, 10, 1.0 / 2); });
+  add("tasks", "tasks/20x1:2",
+      [](const std::string& name) { return tasks_gain(name, 20, 1.0 / 3); });
+  add("tasks", "over_queue", tasks_mixes);
+  add("tasks", "deadline_misses", tasks_deadlines);
+  add("tasks", "task_mismatches", tasks_mismatches);
   add("pipeline", "overhead_ms/k2",
       [](const std::string& name) { return pipeline_overhead(name, "mobilenetv2", "tcp", 0.5); });
   // Each brings loaded_response/… along.
