@@ -45,7 +45,9 @@ class TopCommand final : public Command {
            "mean ms and wait ms are means. A percentile is a step of a histogram: p50 20-50 lies "
            "between 20\nand 50 ms. Work counts when it is done: choose a longer --interval if a "
            "stage takes long for a\nrequest. Each part of a micro-batched request counts as a "
-           "request.\n";
+           "request.\n\n"
+           "workers 92 88 %: the share of time that each worker of a stage's schedule computes. "
+           "Operators that\nall threads share count for each.\n";
   }
   void add_options(CLI::App& app) override {
     devices_.add_to(app, std::string("the daemon of this machine, ") + kOwnDaemon);

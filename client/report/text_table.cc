@@ -62,7 +62,15 @@ void TextTable::add(std::vector<std::string> cells, RowStyle style) {
 
 void TextTable::remove_if_repeated(std::size_t column, std::size_t other) {
   const auto differs = [&](const Row& row) { return row.cells[column] != row.cells[other]; };
-  if (rows_.empty() || std::ranges::any_of(rows_, differs)) return;
+  if (!rows_.empty() && std::ranges::none_of(rows_, differs)) remove(column);
+}
+
+void TextTable::remove_if_empty(std::size_t column) {
+  const auto is_empty = [&](const Row& row) { return row.cells[column].empty(); };
+  if (std::ranges::all_of(rows_, is_empty)) remove(column);
+}
+
+void TextTable::remove(std::size_t column) {
   const auto at = static_cast<std::ptrdiff_t>(column);
   columns_.erase(columns_.begin() + at);
   for (TextColumn& one : columns_) {

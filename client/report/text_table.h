@@ -41,6 +41,8 @@ class TextTable {
   void add(std::vector<std::string> cells, RowStyle style = RowStyle::kPlain);
   /// Removes a column if it has in every row what an earlier one, `other`, has.
   void remove_if_repeated(std::size_t column, std::size_t other);
+  /// Removes a column that has nothing in any row.
+  void remove_if_empty(std::size_t column);
   /// Returns the title line and the rows, each ended by a newline; no line ends in blanks. If
   /// columns had to go, a last line names them, and one before it those that said nothing.
   /// `more_room` says in that line how a reader gets more room.
@@ -52,6 +54,7 @@ class TextTable {
     std::vector<std::string> cells;
     RowStyle style;
   };
+  void remove(std::size_t column);
   bool repeats(std::size_t column) const;
   bool is_alike(std::size_t column) const;
 

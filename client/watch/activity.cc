@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -62,6 +63,11 @@ std::optional<StageRates> rates_between(const control::StageActivity& before,
   rates.computing = std::min(to_seconds(compute->sum) / seconds, 1.0);
   rates.receiving = share_of(before.receiving, now.receiving, seconds);
   rates.sending = share_of(before.sending, now.sending, seconds);
+  if (before.workers.size() == now.workers.size()) {
+    std::ranges::transform(
+        before.workers, now.workers, std::back_inserter(rates.workers),
+        [&](Nanoseconds was, Nanoseconds is) { return share_of(was, is, seconds); });
+  }
   rates.compute = figures_of(*compute);
   rates.wait = figures_of(*wait);
   return rates;

@@ -53,6 +53,8 @@ struct StageRates {
   double shard_computing = 0;
   double receiving = 0;  ///< share of time that requests were coming in
   double sending = 0;    ///< share of time until the link had taken what was sent
+  /// Share of time that each worker of its schedule computes; empty: it has none, or another one.
+  std::vector<double> workers;
   /// Times of requests that were computed meanwhile; no value means there were none.
   std::optional<DurationFigures> compute;
   std::optional<DurationFigures> wait;

@@ -55,17 +55,19 @@ Json durations_json(const std::optional<DurationFigures>& durations) {
 
 Json rates_json(const std::optional<StageRates>& rates) {
   if (!rates) return nullptr;
-  return {{"requests_per_s", rates->requests_per_s},
-          {"failed_per_s", rates->failed_per_s},
-          {"dropped_per_s", rates->dropped_per_s},
-          {"bytes_in_per_s", rates->bytes_in_per_s},
-          {"bytes_out_per_s", rates->bytes_out_per_s},
-          {"computing", rates->computing},
-          {"shard_computing", rates->shard_computing},
-          {"receiving", rates->receiving},
-          {"sending", rates->sending},
-          {"compute_ms", durations_json(rates->compute)},
-          {"wait_ms", durations_json(rates->wait)}};
+  Json json{{"requests_per_s", rates->requests_per_s},
+            {"failed_per_s", rates->failed_per_s},
+            {"dropped_per_s", rates->dropped_per_s},
+            {"bytes_in_per_s", rates->bytes_in_per_s},
+            {"bytes_out_per_s", rates->bytes_out_per_s},
+            {"computing", rates->computing},
+            {"shard_computing", rates->shard_computing},
+            {"receiving", rates->receiving},
+            {"sending", rates->sending},
+            {"compute_ms", durations_json(rates->compute)},
+            {"wait_ms", durations_json(rates->wait)}};
+  if (!rates->workers.empty()) json["workers"] = rates->workers;
+  return json;
 }
 
 Json stage_json(const Activity& activity, const StageView& stage) {

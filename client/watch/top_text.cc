@@ -17,6 +17,8 @@ constexpr const char* kNothing = "-";
 constexpr std::size_t kIndent = 2;
 /// Remedy for columns without room. A screen that is drawn again cannot be piped elsewhere.
 constexpr std::string_view kMoreRoom = "widen the terminal";
+/// Column of workers in the table of stages.
+constexpr std::size_t kWorkersColumn = 11;
 
 template <typename T, typename Format>
 std::string or_nothing(const std::optional<T>& value, Format format) {
@@ -162,6 +164,20 @@ report::RowStyle style_of(const StageRow& row) {
                                                                : report::RowStyle::kFaint;
 }
 
+/// Returns "92 88 %": the share of each worker; nothing of one worker. If there are many, it is the
+/// range of their shares, "16 of 40-92 %".
+std::string workers_of(const StageRates& rates) {
+  constexpr std::size_t kMany = 8;
+  if (rates.workers.size() < 2) return "";
+  if (rates.workers.size() > kMany) {
+    const auto [least, most] = std::ranges::minmax(rates.workers);
+    return fmt::format("{} of {:.0f}-{}", rates.workers.size(), least * 100, percent(most));
+  }
+  std::string shares;
+  for (const double share : rates.workers) shares += fmt::format("{:.0f} ", share * 100);
+  return shares + "%";
+}
+
 std::string stage_table(const Activity& activity, const TopStyle& style) {
   report::TextTable table({{"pipeline"},
                            {"stage", report::Align::kRight},
@@ -174,6 +190,7 @@ std::string stage_table(const Activity& activity, const TopStyle& style) {
                            {"wait ms", report::Align::kRight, 1},
                            {"wait p95", report::Align::kRight, 5},
                            {"computing", report::Align::kRight},
+                           {"workers", report::Align::kRight, 2},
                            {"in flight", report::Align::kRight, 2},
                            {"in/s", report::Align::kRight, 3},
                            {"out/s", report::Align::kRight, 3},
@@ -192,12 +209,13 @@ std::string stage_table(const Activity& activity, const TopStyle& style) {
                rate([](const StageRates& r) { return mean_of(r.wait); }),
                rate([](const StageRates& r) { return range_of(r.wait, &DurationFigures::p95); }),
                rate([](const StageRates& r) { return percent(r.computing); }),
-               std::to_string(now.in_flight),
+               rates ? workers_of(*rates) : "", std::to_string(now.in_flight),
                rate([](const StageRates& r) { return bytes(r.bytes_in_per_s); }),
                rate([](const StageRates& r) { return bytes(r.bytes_out_per_s); }),
                fmt::format("[{}, {})", now.begin, now.end), note_of(row)},
               style_of(row));
   }
+  table.remove_if_empty(kWorkersColumn);
   return table.render(style.report, kMoreRoom);
 }
 

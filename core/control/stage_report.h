@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/clock.h"
 #include "core/base/duration_histogram.h"
@@ -52,6 +53,8 @@ struct StageActivity : StageReport {
   Nanoseconds round_trip{};  ///< round trip to the next stage when it started; 0: not known
   std::uint64_t link_bytes_per_second = 0;  ///< the same way
   std::string schedule{};                   ///< see ShardReport::schedule
+  /// Time that each worker of its schedule has computed; empty: its shard has no schedule.
+  std::vector<Nanoseconds> workers{};
 };
 
 }  // namespace pareto::control

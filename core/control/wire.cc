@@ -225,6 +225,7 @@ v1::StageActivity to_wire(const StageActivity& activity) {
   wire.set_round_trip_ns(activity.round_trip.count());
   wire.set_link_bytes_per_second(activity.link_bytes_per_second);
   wire.set_schedule(activity.schedule);
+  for (const Nanoseconds worker : activity.workers) wire.add_worker_ns(worker.count());
   return wire;
 }
 
@@ -244,6 +245,13 @@ Expected<StageActivity> from_wire(const v1::StageActivity& wire) {
   PARETO_ASSIGN(activity.round_trip, duration_from(wire.round_trip_ns()));
   activity.link_bytes_per_second = wire.link_bytes_per_second();
   activity.schedule = printable(wire.schedule());
+  if (wire.worker_ns_size() > plan::kMostThreads) {
+    return fail(ErrorCode::kCorrupt, "told times of {} workers, more than {}",
+                wire.worker_ns_size(), plan::kMostThreads);
+  }
+  for (const std::int64_t worker : wire.worker_ns()) {
+    PARETO_ASSIGN(activity.workers.emplace_back(), duration_from(worker));
+  }
   return activity;
 }
 

@@ -53,13 +53,6 @@ class SlowOutputs final : public runtime::EarlyOutputs {
   runtime::EarlyOutputs& taker_;
 };
 
-/// Hands on what a run made, when the imitated processor has made it.
-Expected<std::vector<Value>> finished(SlowProcessor::Work& work,
-                                      Expected<std::vector<Value>> outputs) {
-  if (outputs) PARETO_TRY(work.finish());
-  return outputs;
-}
-
 }  // namespace
 
 Expected<std::optional<SteadyPace>> ImitatedDevice::pace_of(const plan::Shard& shard,
@@ -117,16 +110,38 @@ SlowProcessor::Work ImitatedRunner::begin(const std::vector<Value>& inputs) {
   return {device_->processor(), options_, &*pace_, bytes_of(inputs)};
 }
 
+template <typename Run>
+Expected<std::vector<Value>> ImitatedRunner::finish(SlowProcessor::Work& work, Run run) {
+  const std::vector<Nanoseconds> before = real_->worker_times();
+  const TimePoint begin = std::chrono::steady_clock::now();
+  auto outputs = run();
+  const Nanoseconds here = std::chrono::steady_clock::now() - begin;
+  if (outputs) PARETO_TRY(work.finish());
+  const Nanoseconds there = std::chrono::steady_clock::now() - begin;
+  const std::vector<Nanoseconds> after = real_->worker_times();
+  const double times = here > Nanoseconds(0) ? to_seconds(there) / to_seconds(here) : 1;
+  const std::lock_guard lock(workers_mutex_);
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    workers_[i] += from_nanoseconds(times * to_nanoseconds(after[i] - before[i]));
+  }
+  return outputs;
+}
+
+std::vector<Nanoseconds> ImitatedRunner::worker_times() const {
+  const std::lock_guard lock(workers_mutex_);
+  return workers_;
+}
+
 Expected<std::vector<Value>> ImitatedRunner::run(std::vector<Value> inputs) {
   SlowProcessor::Work work = begin(inputs);
-  return finished(work, real_->run(std::move(inputs)));
+  return finish(work, [&] { return real_->run(std::move(inputs)); });
 }
 
 Expected<std::vector<Value>> ImitatedRunner::run_early(std::vector<Value> inputs,
                                                        runtime::EarlyOutputs& early) {
   SlowProcessor::Work work = begin(inputs);
   SlowOutputs slow(work, early);
-  return finished(work, real_->run_early(std::move(inputs), slow));
+  return finish(work, [&] { return real_->run_early(std::move(inputs), slow); });
 }
 
 Expected<runtime::ShardProfile> ImitatedRunner::profile(std::vector<Value> inputs, int repeats,

@@ -77,6 +77,8 @@ class ImitatedRunner final : public runtime::ShardRunner {
   /// Fails: as ImitatedDevice::profile does.
   Expected<runtime::ShardProfile> profile(std::vector<Value> inputs, int repeats,
                                           const std::vector<std::int64_t>& cuts) override;
+  /// Returns how long workers would have computed there: each waits as the whole run does.
+  std::vector<Nanoseconds> worker_times() const override;
   /// Returns the real runner's report: engines are chosen by what they take here.
   const runtime::LoadReport& report() const override { return real_->report(); }
 
@@ -86,14 +88,20 @@ class ImitatedRunner final : public runtime::ShardRunner {
       : device_(std::move(device)),
         real_(std::move(real)),
         options_(std::move(options)),
-        pace_(std::move(pace)) {}
+        pace_(std::move(pace)),
+        workers_(real_->worker_times().size()) {}
   /// Begins work on inputs like these.
   SlowProcessor::Work begin(const std::vector<Value>& inputs);
+  /// Does one run of the real runner, and counts its workers' times.
+  template <typename Run>
+  Expected<std::vector<Value>> finish(SlowProcessor::Work& work, Run run);
 
   const std::shared_ptr<ImitatedDevice> device_;
   const std::unique_ptr<ShardRunner> real_;
   const runtime::RunnerOptions options_;
   const std::optional<SteadyPace> pace_;
+  mutable std::mutex workers_mutex_;
+  std::vector<Nanoseconds> workers_;
 };
 
 /// Returns a factory whose shards run as they would on `device`; `real` loads them.

@@ -116,6 +116,9 @@ void add_meters(Families& families, const StageMeters& meters) {
                    "Rate to the next stage, seen when the pipeline was deployed", Kind::kGauge);
   StageFamily profiled("pareto_stage_profiled_compute_seconds",
                        "What running the shard takes by the device's profile", Kind::kGauge);
+  StageFamily workers("pareto_stage_worker_seconds_total",
+                      "Computing of each worker of the schedule that a stage runs by",
+                      Kind::kCounter);
   for (const MeterReading& reading : meters.read()) {
     const StagePlace& place = reading.place;
     compute.add(place, reading.compute);
@@ -130,12 +133,15 @@ void add_meters(Families& families, const StageMeters& meters) {
     failures.add(place, value_of(reading.broken_stages));
     received.add(place, value_of(reading.bytes_received));
     sent.add(place, value_of(reading.bytes_sent));
+    for (std::size_t i = 0; i < reading.workers.size(); ++i) {
+      workers.add(place, to_seconds(reading.workers[i]), {{"worker", std::to_string(i)}});
+    }
     if (reading.round_trip) round_trip.add(place, to_seconds(*reading.round_trip));
     if (reading.link_bytes_per_second) rate.add(place, value_of(*reading.link_bytes_per_second));
     if (reading.profiled_compute) profiled.add(place, to_seconds(*reading.profiled_compute));
   }
-  for (StageFamily* family : {&compute, &wait, &turn_wait, &requests, &in_flight, &failures,
-                              &received, &sent, &round_trip, &rate, &profiled}) {
+  for (StageFamily* family : {&compute, &workers, &wait, &turn_wait, &requests, &in_flight,
+                              &failures, &received, &sent, &round_trip, &rate, &profiled}) {
     families.push_back(family->take());
   }
 }

@@ -1,5 +1,7 @@
 #include "daemon/stage/loaded_shard.h"
 
+#include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "core/plan/plan.h"
@@ -85,13 +87,17 @@ Expected<LoadedShard::Result> LoadedShard::run(std::vector<Value> inputs,
                                                runtime::EarlyOutputs* early) {
   const TimePoint asked = std::chrono::steady_clock::now();
   const std::lock_guard lock(mutex_);
+  const std::vector<Nanoseconds> before = runner_->worker_times();
   const TimePoint started = std::chrono::steady_clock::now();
   PARETO_ASSIGN(std::vector<Value> outputs, [&] {
     const Run run(*this, watch_->limits().request, "--request-timeout", early);
     return run.judged(early == nullptr ? runner_->run(std::move(inputs))
                                        : runner_->run_early(std::move(inputs), *early));
   }());
-  return Result{std::move(outputs), started - asked, std::chrono::steady_clock::now() - started};
+  const Nanoseconds compute = std::chrono::steady_clock::now() - started;
+  std::vector<Nanoseconds> workers = runner_->worker_times();
+  std::ranges::transform(workers, before, workers.begin(), std::minus());
+  return Result{std::move(outputs), started - asked, compute, std::move(workers)};
 }
 
 Expected<LoadedShard::Profile> LoadedShard::profile(std::int64_t batch, int repeats,

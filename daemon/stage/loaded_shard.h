@@ -33,8 +33,9 @@ class LoadedShard {
  public:
   struct Result {
     std::vector<Value> outputs;
-    Nanoseconds waited{};   ///< waiting for other pipelines' requests
-    Nanoseconds compute{};  ///< running the shard
+    Nanoseconds waited{};                ///< waiting for other pipelines' requests
+    Nanoseconds compute{};               ///< running the shard
+    std::vector<Nanoseconds> workers{};  ///< time that each worker of its schedule computed
   };
   struct Profile {
     std::vector<Nanoseconds> whole;  ///< the engine in use, run by run
@@ -69,6 +70,8 @@ class LoadedShard {
   const plan::Shard& shard() const { return shard_; }
   const runtime::RunnerOptions& options() const { return options_; }
   const runtime::LoadReport& report() const { return runner_->report(); }
+  /// Returns the number of its schedule's workers; 0 if it has no schedule.
+  std::size_t workers() const { return runner_->worker_times().size(); }
   /// Returns the memory of this process that it takes, including weights that it shares with
   /// others.
   std::uint64_t memory_bytes() const { return memory_.bytes; }

@@ -335,6 +335,9 @@ WatchedStage Stage::watch() const {
   activity.round_trip = Nanoseconds(meter.round_trip);
   activity.link_bytes_per_second = meter.link_bytes_per_second;
   activity.schedule = plan::schedule_title(loaded->report().schedule);
+  activity.workers = meter.workers.read();
+  // Before its first request there is no time; after another shard's there may be too many.
+  activity.workers.resize(loaded->workers());
   return {meter.place, std::move(activity)};
 }
 

@@ -1,5 +1,8 @@
 #include "daemon/stage/stage_meter.h"
 
+#include <algorithm>
+#include <functional>
+
 namespace pareto::daemon {
 namespace {
 
@@ -14,6 +17,9 @@ void add(MeterReading& sums, const StageMeter& meter) {
   sums.wait += meter.wait.read();
   sums.turn_wait += meter.turn_wait.read();
   sums.compute += meter.compute.read();
+  const std::vector<Nanoseconds> workers = meter.workers.read();
+  if (sums.workers.size() < workers.size()) sums.workers.resize(workers.size());
+  std::ranges::transform(workers, sums.workers, sums.workers.begin(), std::plus());
 }
 
 /// Sets the values that hold now.
@@ -30,6 +36,24 @@ void show(MeterReading& reading, const StageMeter& meter) {
 }
 
 }  // namespace
+
+void WorkerMeter::add(const std::vector<Nanoseconds>& times) {
+  const std::size_t count = std::min(times.size(), sums_.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    sums_[i].fetch_add(times[i].count(), std::memory_order_relaxed);
+  }
+  std::size_t seen = seen_.load(std::memory_order_relaxed);
+  while (seen < count && !seen_.compare_exchange_weak(seen, count, std::memory_order_relaxed)) {
+  }
+}
+
+std::vector<Nanoseconds> WorkerMeter::read() const {
+  std::vector<Nanoseconds> sums(seen_.load(std::memory_order_relaxed));
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    sums[i] = Nanoseconds(sums_[i].load(std::memory_order_relaxed));
+  }
+  return sums;
+}
 
 StagePlace StageMeters::free_place(const State& state, std::uint32_t stage) {
   for (StagePlace place{stage, 0};; ++place.slot) {

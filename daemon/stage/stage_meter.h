@@ -4,6 +4,7 @@
 //   Stage --counts into--> StageMeter, at a StagePlace --StageMeters::read()--> sums of all
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <compare>
 #include <cstddef>
@@ -16,6 +17,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/duration_histogram.h"
+#include "core/base/thread_pool.h"
 
 namespace pareto::daemon {
 
@@ -24,6 +26,19 @@ struct StagePlace {
   std::uint32_t stage = 0;  ///< its number in its pipeline
   std::uint32_t slot = 0;   ///< tells stages of one number apart that are open together
   auto operator<=>(const StagePlace&) const = default;
+};
+
+/// Times that the workers of a schedule have computed. Threads: any; no call waits.
+class WorkerMeter {
+ public:
+  /// Adds the times of one run, by worker. A pool has no more threads than are counted.
+  void add(const std::vector<Nanoseconds>& times);
+  /// Returns the sums, by worker; empty if there was none.
+  std::vector<Nanoseconds> read() const;
+
+ private:
+  std::array<std::atomic<Nanoseconds::rep>, ThreadPool::kMostParts> sums_{};
+  std::atomic<std::size_t> seen_{0};  ///< most workers of a run
 };
 
 /// Counts of one stage. Threads: any; no call waits.
@@ -51,6 +66,7 @@ struct StageMeter {
   /// The part of it in which nothing else of this stage was computed, for a turn of the device.
   DurationHistogram turn_wait;
   DurationHistogram compute;
+  WorkerMeter workers;
 };
 
 /// Counts read at one place.
@@ -66,6 +82,7 @@ struct MeterReading {
   DurationCounts wait;
   DurationCounts turn_wait;
   DurationCounts compute;
+  std::vector<Nanoseconds> workers;  ///< time that each worker has computed; see WorkerMeter
   // Values of the stages that are there now:
   std::uint64_t in_flight = 0;
   std::optional<Nanoseconds> round_trip;

@@ -79,6 +79,7 @@ Expected<std::vector<Value>> StageWork::forward(StageItem& item, std::optional<T
   message.sequence = early_.end();
   item.times.queue += result.waited;
   item.times.compute = result.compute;
+  context_.meter->workers.add(result.workers);
   return std::move(result.outputs);
 }
 

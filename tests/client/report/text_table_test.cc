@@ -52,6 +52,14 @@ TEST(TextTable, AlignsShortensAndDropsColumns) {
       << "no way out is known";
 }
 
+TEST(TextTable, AnEmptyColumnIsRemoved) {
+  TextTable table({{"name"}, {"note"}, {"n"}});
+  table.add({"a", "", "1"});
+  table.remove_if_empty(0);
+  table.remove_if_empty(1);
+  EXPECT_EQ(table.render({}), "name  n\na     1\n");
+}
+
 TEST(TextTable, LeavesOutFirstWhatRepeatsAndWhatIsAlike) {
   TextTable table({{"plan"},
                    {"link", Align::kLeft, 0, "", {}, true},

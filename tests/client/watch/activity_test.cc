@@ -171,5 +171,21 @@ TEST(ActivityBetween, SharesAreNoMoreThanAllAndRatesFinite) {
   EXPECT_LE(rates.bytes_in_per_s, 1e18);
 }
 
+TEST(Activity, SharesOfWorkersAreOfOneSchedule) {
+  const auto shares = [](const std::vector<double>& before, const std::vector<double>& now) {
+    const Activity activity =
+        activity_between({device_after("a", 2, {stage_after(0, 2, {.workers = before})})},
+                         {device_after("a", 4, {stage_after(0, 4, {.workers = now})})});
+    return activity.pipelines.at(0).stages.at(0).rates->workers;
+  };
+  EXPECT_THAT(
+      shares({0.5, 0.25}, {0.5, 0.25}),
+      testing::ElementsAre(testing::DoubleNear(0.5, 1e-9), testing::DoubleNear(0.25, 1e-9)));
+  EXPECT_THAT(shares({0.5, 0.25}, {0.1, 2}), testing::ElementsAre(0, 1))
+      << "no share is below nothing or above all";
+  EXPECT_THAT(shares({}, {0.5, 0.25}), IsEmpty()) << "the stage runs another shard now";
+  EXPECT_THAT(shares({}, {}), IsEmpty());
+}
+
 }  // namespace
 }  // namespace pareto::watch

@@ -17,6 +17,7 @@ struct Pace {
   double receiving = 0.02;                              ///< share of time
   double sending = 0.02;
   std::uint64_t in_flight = 1;
+  std::vector<double> workers{};  ///< share of time of each
 };
 
 inline DurationCounts durations_of(std::uint64_t count, Nanoseconds each) {
@@ -47,6 +48,9 @@ inline control::StageActivity stage_after(std::uint32_t index, int seconds, cons
   stage.compute = durations_of(stage.answered, pace.compute);
   stage.receiving = from_nanoseconds(seconds * pace.receiving * 1e9);
   stage.sending = from_nanoseconds(seconds * pace.sending * 1e9);
+  for (const double share : pace.workers) {
+    stage.workers.push_back(from_nanoseconds(seconds * share * 1e9));
+  }
   return stage;
 }
 

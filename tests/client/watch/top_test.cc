@@ -126,6 +126,26 @@ TEST(TopText, ShowsTheShareOfTurnsAndWhatWasTooLate) {
   EXPECT_DOUBLE_EQ(line["pipelines"][0]["stages"][0]["rates"]["dropped_per_s"].get<double>(), 3);
 }
 
+TEST(TopText, ShowsWhatEachWorkerComputes) {
+  EXPECT_THAT(top_text(busy(), {}), Not(HasSubstr("workers"))) << "no stage has a schedule";
+  EXPECT_THAT(top_json(busy(), "now"), Not(HasSubstr("workers")));
+  const auto text = [](const std::vector<double>& workers) {
+    return top_text(test::activity_of({.workers = workers}, {}), {});
+  };
+  const std::string both = text({0.92, 0.876});
+  EXPECT_THAT(lines_with(both, "workers"), ElementsAre(HasSubstr("computing  workers  in flight")));
+  EXPECT_THAT(lines_with(both, "92 88 %"), ElementsAre(StartsWith("abcdef01      0  pi-1")));
+  EXPECT_THAT(text({0.92}), Not(HasSubstr("workers"))) << "it computes when its stage does";
+  std::vector<double> many(9, 0.5);
+  many[3] = 0.125;
+  EXPECT_THAT(text(many), HasSubstr(" 9 of 12-50 %"));
+  const json line =
+      json::parse(top_json(test::activity_of({.workers = {0.5, 0.25}}, {.workers = {1}}), "now"));
+  const json& stages = line["pipelines"][0]["stages"];
+  EXPECT_EQ(stages[0]["rates"]["workers"], json({0.5, 0.25}));
+  EXPECT_EQ(stages[1]["rates"]["workers"], json({1.0}));
+}
+
 TEST(TopText, SaysWhenLinksWereMeasured) {
   const std::string text = top_text(busy(), {});
   EXPECT_THAT(lines_with(text, "link from"), ElementsAre(testing::EndsWith("bytes/s then")));
@@ -215,7 +235,7 @@ TEST(TopJson, KeepsItsSchema) {
   const auto now = std::vector{test::device_after("pi-1", 3, {test::stage_after(0, 3, {})})};
   for (const Activity& activity :
        {busy(), activity_between({}, now), activity_between({}, {test::silent_device("pi-1")}),
-        test::activity_of({}, {.sending = 0.95})}) {
+        test::activity_of({.workers = {0.9, 0.8}}, {.sending = 0.95})}) {
     const std::string line = top_json(activity, "2026-01-31T10:15:02Z");
     EXPECT_THAT(line, Not(HasSubstr("\n")));
     EXPECT_THAT(pareto::test::violations(schema, json::parse(line)), IsEmpty()) << line;

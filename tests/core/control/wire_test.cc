@@ -104,6 +104,7 @@ StageActivity an_activity() {
   activity.round_trip = Nanoseconds(3);
   activity.link_bytes_per_second = 4;
   activity.schedule = "clusters";
+  activity.workers = {Nanoseconds(150), Nanoseconds(0), Nanoseconds(90)};
   return activity;
 }
 
@@ -126,6 +127,7 @@ TEST(Wire, AStageActivityComesBack) {
   EXPECT_EQ(back.round_trip, Nanoseconds(3));
   EXPECT_EQ(back.link_bytes_per_second, 4U);
   EXPECT_EQ(back.schedule, "clusters");
+  EXPECT_EQ(back.workers, activity.workers);
 }
 
 TEST(Wire, AnActivityThatNoStageHasIsCorrupt) {
@@ -137,6 +139,10 @@ TEST(Wire, AnActivityThatNoStageHasIsCorrupt) {
       [](v1::StageActivity& wire) { wire.set_receiving_ns(INT64_MAX); },
       [](v1::StageActivity& wire) { wire.set_sending_ns(-1); },
       [](v1::StageActivity& wire) { wire.set_round_trip_ns(INT64_MIN); },
+      [](v1::StageActivity& wire) { wire.set_worker_ns(1, -1); },
+      [](v1::StageActivity& wire) {
+        for (int i = 0; i < 1000; ++i) wire.add_worker_ns(1);
+      },
   };
   for (std::size_t i = 0; i < lies.size(); ++i) {
     v1::StageActivity wire = to_wire(an_activity());

@@ -121,6 +121,7 @@ TEST_F(ControlTest, TellsWhatItsStagesDo) {
   EXPECT_EQ(static_cast<std::size_t>(stage.compute().counts_size()), kDurationBounds.size() + 1);
   EXPECT_EQ(total(stage.compute()), kRequests);
   EXPECT_EQ(total(stage.wait()), kRequests);
+  EXPECT_EQ(stage.worker_ns_size(), 0) << "it has no schedule";
   EXPECT_GT(stage.receiving_ns(), 0);
   EXPECT_GT(stage.sending_ns(), 0);
   EXPECT_GT(after.clock_ns(), before.clock_ns());

@@ -75,6 +75,22 @@ TEST_F(ImitatedRunnerTest, GivesWhatTheRealOneComputesSoMuchLater) {
   EXPECT_EQ(runner->report().engine, "plain") << "as the real one says";
 }
 
+TEST_F(ImitatedRunnerTest, ItsWorkersWaitAsItDoes) {
+  Nanoseconds cpu{};
+  compute(cpu);
+  runs_->workers = {milliseconds(3), milliseconds(1)};
+  runtime::RunnerOptions options;
+  options.schedule = "clusters";
+  const Runner runner = load(slow(0.25), make_shard(), options).value();
+  EXPECT_EQ(runner->worker_times(), std::vector<Nanoseconds>(2)) << "known before the first run";
+  time_of(*runner);
+  const std::vector<Nanoseconds> times = runner->worker_times();
+  ASSERT_EQ(times.size(), 2U);
+  EXPECT_GE(times[0], milliseconds(3));
+  EXPECT_NEAR(to_seconds(times[0]), 3 * to_seconds(times[1]), 1e-6);
+  EXPECT_TRUE(load(slow(0.25)).value()->worker_times().empty()) << "it has no schedule";
+}
+
 TEST_F(ImitatedRunnerTest, SaysWhatPartsTakeThere) {
   const auto profile = load(slow(0.25)).value()->profile({Value(filled(1))}, 5, {1}).value();
   EXPECT_EQ(profile.operators.at(0).median, Nanoseconds(4 * 5));

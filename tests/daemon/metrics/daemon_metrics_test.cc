@@ -144,6 +144,23 @@ TEST_F(DaemonMetrics, SaysWhatAnOpenStageRuns) {
   EXPECT_FALSE(find(read(first), "pareto_stage_info")) << "the stage is gone";
 }
 
+TEST_F(DaemonMetrics, SayWhatEachWorkerComputes) {
+  runs_->workers = {std::chrono::seconds(3), std::chrono::seconds(1)};
+  runtime::RunnerOptions options;
+  options.schedule = "clusters";
+  const auto scheduled = cache_.load(test::make_shard(), options).value().shard;
+  const auto pipeline = TwoStages::open(transport_, "", scheduled, shard_).value();
+  exchange(*pipeline, 2);
+  StageHost& first = *pipeline->hosts[0];
+  const Labels second_worker{{"stage", "0"}, {"slot", "0"}, {"worker", "1"}};
+  expect_reaches(first, "pareto_stage_worker_seconds_total", {{"worker", "0"}}, 6);
+  EXPECT_EQ(value(read(first), "pareto_stage_worker_seconds_total", second_worker), 2);
+  EXPECT_FALSE(find(read(*pipeline->hosts[1]), "pareto_stage_worker_seconds_total"))
+      << "it has no schedule";
+  ASSERT_TRUE(first.close(TwoStages::kPipeline, 0));
+  EXPECT_EQ(value(read(first), "pareto_stage_worker_seconds_total", second_worker), 2);
+}
+
 TEST_F(DaemonMetrics, FailuresAreAnOutcome) {
   runs_->on_run = [](int run) -> Expected<> {
     if (run == 0) return fail(ErrorCode::kInternal, "broken");

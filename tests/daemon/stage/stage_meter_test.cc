@@ -45,6 +45,22 @@ TEST(StageMeters, WhatAStageCountedStaysWhenItIsGone) {
   EXPECT_EQ(meters.read().at(0).answered, 7U);
 }
 
+TEST(StageMeters, WorkersAreAddedUpByNumber) {
+  StageMeters meters;
+  auto two = meters.open(0);
+  EXPECT_TRUE(meters.read().at(0).workers.empty()) << "it has no schedule";
+  two->workers.add({milliseconds(5), milliseconds(1)});
+  two->workers.add({milliseconds(2), milliseconds(0)});
+  EXPECT_EQ(two->workers.read(), (std::vector<Nanoseconds>{milliseconds(7), milliseconds(1)}));
+  two.reset();
+  const auto three = meters.open(0);
+  three->workers.add(std::vector<Nanoseconds>(3, milliseconds(1)));
+  EXPECT_EQ(meters.read().at(0).workers,
+            (std::vector<Nanoseconds>{milliseconds(8), milliseconds(2), milliseconds(1)}));
+  three->workers.add(std::vector<Nanoseconds>(1000, milliseconds(1)));
+  EXPECT_EQ(meters.read().at(0).workers.size(), 64U) << "a pool has no more threads";
+}
+
 TEST(StageMeters, AnEndedStageHasNothingInFlight) {
   StageMeters meters;
   const auto meter = meters.open(0);

@@ -24,11 +24,12 @@ constexpr std::uint64_t kWorkedPipeline = 7;
 
 class StageWorkTest : public testing::Test {
  protected:
-  std::shared_ptr<LoadedShard> shard(std::int64_t operators, std::size_t values = 1) {
+  std::shared_ptr<LoadedShard> shard(std::int64_t operators, std::size_t values = 1,
+                                     const runtime::RunnerOptions& options = {}) {
     const plan::Shard shard = test::make_shard(0, operators, {}, values);
     const auto weights = [](const Digest&) -> Expected<Tensor> { return Tensor(); };
-    return std::make_shared<LoadedShard>("shard", shard, runtime::RunnerOptions(),
-                                         test::fake_runners(runs_)(shard, weights, {}).value());
+    return std::make_shared<LoadedShard>(
+        "shard", shard, options, test::fake_runners(runs_)(shard, weights, options).value());
   }
 
   const std::shared_ptr<FakeRuns> runs_ = std::make_shared<FakeRuns>();
@@ -61,6 +62,23 @@ TEST_F(StageWorkTest, ValuesGoForward) {
   EXPECT_EQ(item.bytes, 2 * 4 * sizeof(float));
   EXPECT_EQ(meter_->compute.read().total(), 1U);
   EXPECT_EQ(meter_->failed, 0U);
+}
+
+TEST_F(StageWorkTest, WorkersOfASharedShardCountForTheStageThatRunsIt) {
+  runs_->workers = {std::chrono::milliseconds(3), std::chrono::milliseconds(1)};
+  runtime::RunnerOptions options;
+  options.schedule = "clusters";
+  const auto scheduled = shard(2, 2, options);
+  work_.change(scheduled);
+  ASSERT_TRUE(scheduled->run({Value(test::filled(1.F)), Value(test::filled(1.F))}));
+  for (std::uint64_t number = 0; number < 2; ++number) {
+    StageItem item = request(number);
+    work_.compute(item);
+  }
+  EXPECT_EQ(scheduled->workers(), 2U);
+  EXPECT_EQ(meter_->workers.read(),
+            (std::vector<Nanoseconds>{std::chrono::milliseconds(6), std::chrono::milliseconds(2)}))
+      << "another pipeline's request is not among them";
 }
 
 TEST_F(StageWorkTest, ARequestThatFailsKeepsTheTimesOfTheStagesBefore) {

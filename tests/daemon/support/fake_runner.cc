@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 
 namespace pareto::daemon::test {
 namespace {
@@ -25,6 +26,9 @@ class FakeRunner final : public runtime::ShardRunner {
     if (engine == "auto") report_.timings.push_back({"slow", 2 * kPlain, "", 0});
     report_.weight_bytes = shard.weight_bytes();
     report_.packed_bytes = runs_->packed_bytes;
+    if (report_.schedule != "sequential") {
+      for (const Nanoseconds each : runs_->workers) workers_.emplace_back().each = each;
+    }
   }
 
   Expected<std::vector<Value>> run(std::vector<Value> inputs) override {
@@ -35,6 +39,7 @@ class FakeRunner final : public runtime::ShardRunner {
     }
     const Expected<> allowed = runs_->on_run(number);
     --runs_->running;
+    for (Worker& worker : workers_) worker.computed += worker.each.count();
     PARETO_TRY(allowed);
     std::vector<Value> outputs;
     for (const Tensor* input : tensors_of(inputs)) {
@@ -74,12 +79,24 @@ class FakeRunner final : public runtime::ShardRunner {
     return profile;
   }
 
+  std::vector<Nanoseconds> worker_times() const override {
+    std::vector<Nanoseconds> times;
+    for (const Worker& worker : workers_) times.emplace_back(worker.computed.load());
+    return times;
+  }
+
   const runtime::LoadReport& report() const override { return report_; }
 
  private:
+  struct Worker {
+    Nanoseconds each{};
+    std::atomic<Nanoseconds::rep> computed{0};
+  };
+
   const float add_;
   const std::shared_ptr<FakeRuns> runs_;
   runtime::LoadReport report_;
+  std::deque<Worker> workers_;
 };
 
 }  // namespace

@@ -33,7 +33,8 @@ struct FakeRuns {
   bool skips_slow = false;  ///< whether the last load was told that engine "slow" is hopeless
   Nanoseconds operator_time{
       1};  ///< time of its one operator, for each time that it is asked to repeat it
-  std::uint64_t packed_bytes = 0;  ///< bytes of each, shared with others
+  std::uint64_t packed_bytes = 0;    ///< bytes of each, shared with others
+  std::vector<Nanoseconds> workers;  ///< time that each worker of a schedule computes, run by run
   /// Fails a load.
   std::function<Expected<>()> on_load = [] { return Expected<>(); };
   /// The same, of one that looks at the options.
