@@ -75,7 +75,7 @@ struct ConvolutionChain::Impl {
   std::vector<Sizes> sizes_of(const at::Tensor& input) const {
     PackedConvolution& first = *spec.layers.front();
     if (input.dim() != 4 || input.scalar_type() != at::kFloat || input.numel() == 0) return {};
-    if (input.size(1) != first.weights().sizes()[1] * first.spec().groups) return {};
+    if (input.size(1) != first.weight_sizes()[1] * first.spec().groups) return {};
     std::vector<Sizes> sizes{input.sizes().vec()};
     for (const auto& layer : spec.layers) sizes.push_back(layer->output_sizes(sizes.back()));
     return sizes;
@@ -101,13 +101,29 @@ struct ConvolutionChain::Impl {
     return prepared.back();
   }
 
-  /// Returns the fastest way, which was found before or which a few runs show.
+  /// Returns the fastest way, which was found before or which a few runs show. Samples go through
+  /// strips one by one, so that a batch of any size is timed by as few as keep all threads busy.
   Prepared fastest(const std::vector<Sizes>& sizes, bool adds, int threads) {
+    if (strip_bytes) return make(sizes, adds, threads, *strip_bytes);
+    std::vector<Sizes> of_few = sizes;
+    for (Sizes& size : of_few) size[0] = size[0] % threads == 0 ? threads : 1;
+    // More samples take layers that run one by one out of the cache.
+    const double handicap = of_few[0][0] < sizes[0][0] ? 1.15 : 1;
+    auto key = key_of(of_few, adds, threads);
+    key.push_back(of_few[0][0] < sizes[0][0]);
+    auto bytes = chain_methods().find(key);
+    if (!bytes) {
+      bytes = fastest_bytes(of_few, adds, threads, handicap);
+      chain_methods().keep(key, *bytes);
+    }
+    return make(sizes, adds, threads, *bytes);
+  }
+
+  /// handicap: by how much longer layers that run one by one count.
+  std::size_t fastest_bytes(const std::vector<Sizes>& sizes, bool adds, int threads,
+                            double handicap) {
     // Of the cache that a core has for itself, part or most.
     constexpr std::array<std::size_t, 2> kStripBytes{256 << 10, 640 << 10};
-    if (strip_bytes) return make(sizes, adds, threads, *strip_bytes);
-    const auto key = key_of(sizes, adds, threads);
-    if (const auto known = chain_methods().find(key)) return make(sizes, adds, threads, *known);
     std::vector<std::pair<std::size_t, Prepared>> candidates;
     candidates.emplace_back(0, make(sizes, adds, threads, 0));
     for (const std::size_t bytes : kStripBytes) {
@@ -118,17 +134,15 @@ struct ConvolutionChain::Impl {
           !last.lanes.empty() && last.lanes[0].before->count() == strips.lanes[0].before->count();
       if (!same) candidates.emplace_back(bytes, std::move(strips));
     }
-    const std::size_t best = fastest_of(candidates, sizes);
-    chain_methods().keep(key, candidates[best].first);
-    return std::move(candidates[best].second);
+    return candidates[fastest_of(candidates, sizes, handicap)].first;
   }
 
   Sizes key_of(const std::vector<Sizes>& sizes, bool adds, int threads) const {
-    Sizes key{adds, threads, spec.gate.empty() ? 0 : spec.gate[0]->weights().sizes()[0]};
+    Sizes key{adds, threads, spec.gate.empty() ? 0 : spec.gate[0]->weight_sizes()[0]};
     key.insert(key.end(), sizes[0].begin(), sizes[0].end());
     for (const auto& layer : spec.layers) {
       const ConvolutionSpec& of = layer->spec();
-      const Sizes& weights = layer->weights().sizes();
+      const Sizes& weights = layer->weight_sizes();
       key.insert(key.end(), weights.begin(), weights.end());
       for (const Sizes* pair : {&of.stride, &of.padding, &of.dilation}) {
         key.insert(key.end(), pair->begin(), pair->end());
@@ -141,7 +155,7 @@ struct ConvolutionChain::Impl {
   /// Returns the number of the one with the shortest of a few runs on zeros, in turns: what else
   /// the machine does meets all of them alike.
   std::size_t fastest_of(std::vector<std::pair<std::size_t, Prepared>>& candidates,
-                         const std::vector<Sizes>& sizes) {
+                         const std::vector<Sizes>& sizes, double handicap) {
     constexpr int kRounds = 5;
     const auto options = at::TensorOptions(at::kFloat).memory_format(kChannelsInnermost);
     const at::Tensor input = at::zeros(sizes.front(), options);
@@ -160,7 +174,10 @@ struct ConvolutionChain::Impl {
         times[c] = std::min(times[c], kernel_time() - start);
       }
     }
-    return static_cast<std::size_t>(std::min_element(times.begin(), times.end()) - times.begin());
+    std::vector<double> costs;
+    for (const Nanoseconds time : times) costs.push_back(to_nanoseconds(time));
+    costs[0] *= handicap;
+    return static_cast<std::size_t>(std::min_element(costs.begin(), costs.end()) - costs.begin());
   }
 
   /// Returns strips of that many bytes, or no lanes: for 0 bytes, and where oneDNN cannot.
@@ -175,7 +192,7 @@ struct ConvolutionChain::Impl {
       Sizes output = sizes[i + 1];
       input[0] = output[0] = 1;
       const bool last = i + 1 == spec.layers.size();
-      layers.push_back({{layer.spec(), layer.weights().sizes(), input, output, adds && last, true},
+      layers.push_back({{layer.spec(), layer.weight_sizes(), input, output, adds && last, true},
                         layer.weights()});
     }
     std::vector<StripLayer> behind;
@@ -315,7 +332,7 @@ struct ConvolutionChain::Impl {
     const bool alone = addend.use_count() == holders && addend.storage().use_count() == 1 &&
                        addend.storage().resizable() && addend.is_contiguous(kChannelsInnermost);
     if (!alone || !same || gate) return alone;
-    const Sizes& kernel = spec.layers.front()->weights().sizes();
+    const Sizes& kernel = spec.layers.front()->weight_sizes();
     return kernel[2] == 1 && (with.by_samples || with.lanes.size() == 1);
   }
 
