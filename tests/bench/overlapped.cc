@@ -21,11 +21,11 @@ constexpr int kOverlapRounds = 25;
 constexpr int kOverlapWarmUp = 3;
 
 /// A pipeline that is ready, and how its requests travel.
-class Contestant {
+class OverlapContestant {
  public:
-  static Expected<Contestant> open(const Pipelines& pipelines, cluster::ShardPool& pool,
-                                   cluster::TransportSet& transports, plan::Plan plan) {
-    Contestant opened;
+  static Expected<OverlapContestant> open(const Pipelines& pipelines, cluster::ShardPool& pool,
+                                          cluster::TransportSet& transports, plan::Plan plan) {
+    OverlapContestant opened;
     opened.options_.micro_batches = load::micro_batch_sizes(plan);
     opened.options_.requests = 1;
     PARETO_ASSIGN(opened.deployment_, cluster::Deployment::open(
@@ -71,14 +71,14 @@ Expected<nlohmann::json> times_at(const Pipelines& pipelines, std::int64_t cut,
   cluster::TransportSet transports;
   PARETO_ASSIGN(auto inputs, workload.example(batch, 1));
   const Value request{Tuple{std::move(inputs)}};
-  std::vector<Contestant> contestants;
+  std::vector<OverlapContestant> contestants;
   for (const char* schedule : {plan::kSequential, plan::kOverlapSchedule}) {
-    PARETO_ASSIGN(auto opened, Contestant::open(pipelines, pool, transports,
-                                                plan_of(pipelines, cut, batch, schedule)));
+    PARETO_ASSIGN(auto opened, OverlapContestant::open(pipelines, pool, transports,
+                                                       plan_of(pipelines, cut, batch, schedule)));
     contestants.push_back(std::move(opened));
   }
   for (int round = -kOverlapWarmUp; round < kOverlapRounds; ++round) {
-    for (Contestant& one : contestants) PARETO_TRY(one.run(request, round >= 0));
+    for (OverlapContestant& one : contestants) PARETO_TRY(one.run(request, round >= 0));
   }
   return nlohmann::json{{"without", contestants[0].times()}, {"with", contestants[1].times()}};
 }

@@ -13,7 +13,6 @@
 namespace pareto::bench {
 namespace {
 
-using tasks::Contestant;
 using tasks::TaskReport;
 
 constexpr std::size_t kTaskWorkers = 2;
@@ -73,7 +72,7 @@ class LoadedMix {
 
 std::string makespans_text(const TaskReport& report) {
   std::string text;
-  for (const Contestant& one : report.contestants) {
+  for (const tasks::Contestant& one : report.contestants) {
     text += fmt::format("{}{} {:.1f}", text.empty() ? "" : ", ", one.name,
                         to_milliseconds(one.makespan));
   }
@@ -82,7 +81,7 @@ std::string makespans_text(const TaskReport& report) {
 }
 
 double ratio_to(const TaskReport& report, const std::string& name) {
-  const auto found = std::ranges::find(report.contestants, name, &Contestant::name);
+  const auto found = std::ranges::find(report.contestants, name, &tasks::Contestant::name);
   return to_nanoseconds(report.schedule().makespan) / to_nanoseconds(found->makespan);
 }
 
