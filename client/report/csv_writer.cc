@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "client/report/csv_cell.h"
 #include "client/report/writers.h"
 #include "coordinator/results/record_json.h"
 #include "coordinator/results/simulated.h"
@@ -9,18 +10,7 @@
 namespace pareto::report {
 namespace {
 
-/// RFC 4180: quotes around what holds a separator, a quote or a line break; quotes inside doubled.
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"') result += '"';
-    result += c;
-  }
-  return result + '"';
-}
-
-std::string text_of(const std::string& value) { return quoted(value); }
+std::string text_of(const std::string& value) { return csv_cell(value); }
 std::string text_of(double value) { return std::isnan(value) ? "" : fmt::format("{}", value); }
 std::string text_of(std::int64_t value) { return fmt::format("{}", value); }
 std::string text_of(std::uint64_t value) { return fmt::format("{}", value); }
@@ -58,7 +48,7 @@ void for_each_column(const results::RunRecord& run, const results::TrialRecord& 
       trial.split ? trial.split->cuts : std::vector<results::CutRecord>{};
   visit("cut_positions", joined(cuts, &results::CutRecord::position));
   visit("cut_bytes", joined(cuts, &results::CutRecord::boundary_bytes));
-  visit("devices", quoted(join(trial.plan.device_names(), "+")));
+  visit("devices", csv_cell(join(trial.plan.device_names(), "+")));
   visit("transport", text_of(trial.transport));
   visit("codec", text_of(trial.codec));
   visit("auto_codec", text_of(trial.auto_codec));

@@ -34,7 +34,7 @@ plan::DeviceProfile blank_profile(const cluster::Cluster& cluster,
   profile.precision = settings.precision;
   profile.max_error = settings.max_error;
   profile.threads = settings.threads > 0 ? settings.threads : device.info().threads;
-  // What is asked for beyond the limit, its daemon does not give.
+  // Its daemon gives no more than the limit, whatever is asked for.
   if (const int most = device.info().limit_cores; most > 0) {
     profile.threads = std::min(profile.threads, most);
   }

@@ -1,4 +1,4 @@
-// What the plans of a run differ in of how their stages are run.
+// The settings of stages in which the plans of a run differ.
 #pragma once
 
 #include <vector>

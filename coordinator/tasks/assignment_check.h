@@ -1,4 +1,4 @@
-// Whether an assignment can be run, and whether what was run is what it should be.
+// Checks that an assignment can be run, and that what was run is what it should be.
 #pragma once
 
 #include "coordinator/tasks/task_problem.h"

@@ -1,4 +1,4 @@
-// What a layer of a model costs, for cutting the model into stages of equal cost. A plug: one line
+// The cost of a layer of a model, for cutting the model into stages of equal cost. A plug: one line
 // in builtin_cost_quantities.cc for a quantity that a layer has.
 #pragma once
 

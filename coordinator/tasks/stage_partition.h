@@ -1,4 +1,4 @@
-// Where to cut a chain of segments into stages, so that the costliest stage costs as little as it
+// Cuts a chain of segments into stages, so that the costliest stage costs as little as it
 // can.
 #pragma once
 

@@ -1,20 +1,10 @@
 #include <algorithm>
 
+#include "client/report/csv_cell.h"
 #include "client/report/tasks/task_writer.h"
 
 namespace pareto::report {
 namespace {
-
-/// RFC 4180: quotes around what holds a separator, a quote or a line break; quotes inside doubled.
-std::string cell(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"') result += '"';
-    result += c;
-  }
-  return result + '"';
-}
 
 std::string profile_csv(const tasks::TaskReport& report) {
   std::string text =
@@ -24,10 +14,11 @@ std::string profile_csv(const tasks::TaskReport& report) {
     const auto first = std::ranges::find(report.set.tasks, i, &tasks::Task::model);
     if (first == report.set.tasks.end()) continue;
     for (const tasks::LayerCost& layer : report.models[i].layers) {
-      text += fmt::format("{},{},{},{},cpu,{:.6f},{},{},{},{}\n", first - report.set.tasks.begin(),
-                          cell(report.models[i].title), cell(layer.name), cell(layer.kind),
-                          to_milliseconds(layer.time), layer.weight_bytes + layer.output_bytes,
-                          layer.weight_bytes, layer.flops, layer.bytes);
+      text +=
+          fmt::format("{},{},{},{},cpu,{:.6f},{},{},{},{}\n", first - report.set.tasks.begin(),
+                      csv_cell(report.models[i].title), csv_cell(layer.name), csv_cell(layer.kind),
+                      to_milliseconds(layer.time), layer.weight_bytes + layer.output_bytes,
+                      layer.weight_bytes, layer.flops, layer.bytes);
     }
   }
   return text;
@@ -44,14 +35,14 @@ std::string runs_csv(const tasks::TaskReport& report) {
             : "";
     const auto line = [&](const std::string& round, Nanoseconds makespan) {
       text +=
-          fmt::format("{},{},{:.6f},{:.4f},{:.6f},{:.6f},{:.4f},{},{},{}\n", cell(one.name), round,
-                      to_milliseconds(makespan), report.speed_up_over(one),
+          fmt::format("{},{},{:.6f},{:.4f},{:.6f},{:.6f},{:.4f},{},{},{}\n", csv_cell(one.name),
+                      round, to_milliseconds(makespan), report.speed_up_over(one),
                       one.figures.throughput_per_s, to_milliseconds(one.figures.mean_completion),
                       one.figures.mean_slowdown, one.figures.misses, one.mismatches, predicted);
     };
     line("median", one.makespan);
     for (std::size_t i = 0; i < one.makespans.size(); ++i) {
-      text += fmt::format("{},{},{:.6f},,,,,,,\n", cell(one.name), i + 1,
+      text += fmt::format("{},{},{:.6f},,,,,,,\n", csv_cell(one.name), i + 1,
                           to_milliseconds(one.makespans[i]));
     }
   }
@@ -69,7 +60,7 @@ std::string tasks_csv(const tasks::TaskReport& report) {
     const bool is_last =
         span.turn.stage + 1 == run.plan.problem.tasks[span.turn.task].stages.size();
     text += fmt::format("{},{},{},{},{:.6f},{:.6f},{:.6f},{},{},{},{}\n", span.turn.task,
-                        cell(report.models[task.model].title), span.turn.stage, span.worker,
+                        csv_cell(report.models[task.model].title), span.turn.stage, span.worker,
                         to_milliseconds(task.arrival), to_milliseconds(span.start),
                         to_milliseconds(span.finish),
                         is_last ? fmt::format("{:.6f}", to_milliseconds(outcome.completion)) : "",
@@ -95,7 +86,7 @@ std::map<std::string, std::string> task_sweep_csv_files(const tasks::TaskSweep& 
   for (const tasks::SweepPoint& point : sweep.points) {
     for (const tasks::Contestant& one : point.report.contestants) {
       text += fmt::format("{},{},{:.6f},{:.4f},{:.6f},{:.6f},{:.4f},{},{:.6f}\n", point.heavy_share,
-                          cell(one.name), to_milliseconds(one.makespan),
+                          csv_cell(one.name), to_milliseconds(one.makespan),
                           point.report.speed_up_over(one), one.figures.throughput_per_s,
                           to_milliseconds(one.figures.mean_completion), one.figures.mean_slowdown,
                           one.plan.splits(), to_milliseconds(one.plan.predicted.makespan()));
