@@ -25,11 +25,14 @@ double ScheduleReport::gain_over(Nanoseconds time) const {
   return to_nanoseconds(time) / to_nanoseconds(trace.measured);
 }
 
+Nanoseconds ScheduleReport::begin() const {
+  if (from_zero || trace.turns.empty()) return {};
+  return std::ranges::min_element(trace.turns, {}, &schedules::TurnTime::begin)->begin;
+}
+
 Nanoseconds ScheduleReport::span() const {
   if (trace.turns.empty()) return {};
-  const auto first = std::ranges::min_element(trace.turns, {}, &schedules::TurnTime::begin);
-  const auto last = std::ranges::max_element(trace.turns, {}, &schedules::TurnTime::end);
-  return last->end - first->begin;
+  return std::ranges::max_element(trace.turns, {}, &schedules::TurnTime::end)->end - begin();
 }
 
 std::vector<bool> shared_turns(const schedules::ScheduleTrace& trace) {

@@ -38,10 +38,13 @@ struct ScheduleReport {
   /// Facts of the model as calls of modules and functions; no value: it is not made of calls.
   std::optional<GraphFacts> calls{};
   schedules::ScheduleTrace trace;  ///< its turns are of units that there are
+  bool from_zero = false;          ///< time counts from 0, not from the first turn's begin
 
   /// Returns how many times as fast it is as that time; 0 if that was not measured.
   double gain_over(Nanoseconds time) const;
-  /// Returns the time from the first turn's begin to the last one's end.
+  /// Returns the moment from which time counts.
+  Nanoseconds begin() const;
+  /// Returns the time from begin() to the last turn's end.
   Nanoseconds span() const;
 };
 
@@ -52,7 +55,7 @@ std::vector<bool> shared_turns(const schedules::ScheduleTrace& trace);
 struct WorkerShare {
   std::size_t turns = 0;
   Nanoseconds busy{};
-  double share = 0;  ///< share of the run's span, 0 to 1
+  double share = 0;  ///< share of the report's span, 0 to 1
 };
 /// Returns one for each worker: all threads, if a turn shares them.
 std::vector<WorkerShare> worker_shares(const ScheduleReport& report);

@@ -1,14 +1,15 @@
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <map>
 #include <vector>
 
+#include "client/report/axis_step.h"
 #include "client/report/html_text.h"
 #include "client/report/schedule/schedule_colours.h"
 #include "client/report/schedule/schedule_writer.h"
 #include "core/base/counted.h"
 #include "core/base/printable.h"
+#include "core/base/text.h"
 
 namespace pareto::report {
 namespace {
@@ -24,16 +25,6 @@ constexpr double kLegend = 24;
 /// Width of a character of a bar's label.
 constexpr double kCharacter = 6.6;
 
-/// Returns a step of 1, 2 or 5 times a power of ten, of which about eight make the range.
-double step_of(double range) {
-  const double rough = std::max(range, 1e-6) / 8;
-  const double power = std::pow(10, std::floor(std::log10(rough)));
-  for (const double factor : {1.0, 2.0, 5.0}) {
-    if (factor * power >= rough) return factor * power;
-  }
-  return 10 * power;
-}
-
 /// The chart: a row a worker, time to the right.
 class Gantt {
  public:
@@ -42,18 +33,17 @@ class Gantt {
         units_(unit_facts(report.trace)),
         shared_(shared_turns(report.trace)),
         shares_(worker_shares(report)),
+        began_(report.begin()),
         range_ms_(std::max(to_milliseconds(report.span()), 1e-6)),
         top_(in_page ? 0 : kTitle) {
-    if (!report.trace.turns.empty()) {
-      began_ = std::ranges::min_element(report.trace.turns, {}, &schedules::TurnTime::begin)->begin;
-    }
     for (const UnitFacts& unit : units_) {
       if (!unit.tags.empty()) colours_.try_emplace(unit.tags, colours_.size());
     }
+    place_legend();
   }
 
   std::string draw(bool in_page) {
-    const double height = bottom() + kAxis + (colours_.empty() ? 0 : kLegend);
+    const double height = bottom() + kAxis + kLegend * static_cast<double>(legend_rows_);
     text_ = fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {:g} {:g}\" role=\"img\" "
         "font-family=\"system-ui, sans-serif\" font-size=\"12\"{}>\n",
@@ -104,7 +94,7 @@ class Gantt {
   }
 
   void draw_axis() {
-    const double step = step_of(range_ms_);
+    const double step = axis_step(range_ms_, 8);
     const auto steps = static_cast<int>(range_ms_ / step + 1e-9);
     for (int i = 0; i <= steps; ++i) {
       const double ms = i * step;
@@ -148,15 +138,35 @@ class Gantt {
          " style=\"fill:#ffffff;pointer-events:none\"");
   }
 
-  void draw_legend() {
+  /// A key of the legend.
+  struct Key {
+    std::string tags;
+    std::size_t colour;
+    double x;
+    std::size_t row;
+  };
+
+  /// Puts as many keys into a row as it has room for.
+  void place_legend() {
     double x = kLeft;
-    for (const auto& [tags, number] : colours_) {
-      const double y = bottom() + kAxis;
+    for (const auto& [tags, colour] : colours_) {
+      const double width = 18 + kCharacter * static_cast<double>(display_width(tags));
+      if (legend_rows_ == 0 || (x > kLeft && x + width > kWidth - kRight)) {
+        x = kLeft;
+        ++legend_rows_;
+      }
+      legend_.push_back({tags, colour, x, legend_rows_ - 1});
+      x += width + 24;
+    }
+  }
+
+  void draw_legend() {
+    for (const Key& key : legend_) {
+      const double y = bottom() + kAxis + kLegend * static_cast<double>(key.row);
       text_ += fmt::format(
-          "<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"12\" height=\"12\" rx=\"2\" fill=\"{}\"/>\n", x,
-          y, strong_colour(number));
-      text(x + 18, y + 10, "start", tags);
-      x += 18 + kCharacter * static_cast<double>(tags.size()) + 24;
+          "<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"12\" height=\"12\" rx=\"2\" fill=\"{}\"/>\n",
+          key.x, y, strong_colour(key.colour));
+      text(key.x + 18, y + 10, "start", key.tags);
     }
   }
 
@@ -164,10 +174,12 @@ class Gantt {
   const std::vector<UnitFacts> units_;
   const std::vector<bool> shared_;
   const std::vector<WorkerShare> shares_;
+  const Nanoseconds began_;
   const double range_ms_;
   const double top_;
-  Nanoseconds began_{};
   std::map<std::string, std::size_t> colours_;  ///< numbers of colours, by tags
+  std::vector<Key> legend_;
+  std::size_t legend_rows_ = 0;
   std::string text_;
 };
 

@@ -1,6 +1,7 @@
 #include <chrono>
 
 #include "client/report/schedule/schedule_writer.h"
+#include "client/report/schedule/unit_table.h"
 #include "client/report/text_table.h"
 #include "core/base/counted.h"
 #include "core/base/printable.h"
@@ -28,24 +29,6 @@ std::string sequential_line(const ScheduleReport& report) {
       ms_text(trace.sequential_one), report.gain_over(trace.sequential_one),
       ms_text(trace.sequential_all), counted(report.threads, "thread"),
       report.gain_over(trace.sequential_all));
-}
-
-std::string units_table(const ScheduleReport& report, const ReportStyle& style) {
-  TextTable table({{"unit", Align::kRight},
-                   {"name", Align::kLeft},
-                   {"operators", Align::kRight, 2},
-                   {"tags", Align::kLeft, 1},
-                   {"workers", Align::kLeft},
-                   {"one thread ms", Align::kRight},
-                   {"measured ms", Align::kRight}});
-  const std::vector<UnitFacts> units = unit_facts(report.trace);
-  for (std::size_t i = 0; i < units.size(); ++i) {
-    const UnitFacts& unit = units[i];
-    table.add({std::to_string(i), unit.name, std::to_string(unit.operators), unit.tags,
-               workers_text(unit), fmt::format("{:.3f}", unit.cost / 1e6),
-               fmt::format("{:.3f}", to_milliseconds(unit.time))});
-  }
-  return "\n" + table.render(style);
 }
 
 std::string operators_table(const ScheduleReport& report, const ReportStyle& style) {
@@ -95,7 +78,8 @@ std::string write_schedule_table(const ScheduleReport& report, const ReportStyle
                       ms_text(trace.predicted));
   text += sequential_line(report);
   text += fmt::format("memory      {} of values at most\n", format_bytes(trace.peak_bytes));
-  return all ? text + units_table(report, style) + operators_table(report, style) : text;
+  if (!all) return text;
+  return text + "\n" + cells_text(unit_table(report), style) + operators_table(report, style);
 }
 
 }  // namespace pareto::report

@@ -3,10 +3,43 @@
 
 #include "client/report/plan_text.h"
 #include "client/report/schedule/schedule_writer.h"
+#include "client/report/tasks/task_rows.h"
 #include "client/report/tasks/task_writer.h"
 #include "core/base/counted.h"
+#include "core/base/text.h"
 
 namespace pareto::report {
+
+std::string task_title(const tasks::TaskReport& report) {
+  return fmt::format("{} on {} of this device, {}", counted(report.set.tasks.size(), "task"),
+                     counted(report.schedule().plan.problem.workers.size(), "worker"),
+                     counted(report.cores, "core"));
+}
+
+std::string stages_text(const tasks::TaskReport& report, std::size_t model) {
+  const tasks::ModelCosts& costs = report.costs[model];
+  std::string line = fmt::format("{} ms alone, {} ms next to others", task_ms(costs.alone),
+                                 task_ms(costs.whole.time));
+  if (costs.stages.size() < 2) return line;
+  const std::vector<tasks::StageRange>& ranges = report.models[model].ranges;
+  std::vector<std::string> times;
+  std::vector<std::string> cuts;
+  for (std::size_t i = 0; i < costs.stages.size(); ++i) {
+    times.push_back(task_ms(costs.stages[i].time));
+    if (!ranges[i].name.empty()) cuts.push_back(ranges[i].name);
+  }
+  return line + fmt::format("; in {} {} ms, cut {}", counted(times.size(), "stage"),
+                            join(times, " + "), join(cuts));
+}
+
+std::string stopped_text(const tasks::TaskReport& report) {
+  const tasks::Contestant& run = report.schedule();
+  return fmt::format("stopped after {} of {}{}", run.makespans.size(),
+                     counted(report.rounds, "round"),
+                     run.partial ? fmt::format("; {} of {} were done", run.figures.done,
+                                               counted(report.set.tasks.size(), "task"))
+                                 : "");
+}
 
 std::string prediction_text(const tasks::TaskReport& report) {
   const std::string predicted = format_figure(to_milliseconds(report.predicted.makespan)) + " ms";
@@ -42,6 +75,7 @@ ScheduleReport as_schedule(const tasks::TaskReport& report) {
   schedule.threads = static_cast<int>(problem.workers.size());
   schedule.engine = report.models.empty() ? "" : report.models.front().engine;
   schedule.precision = "fp32";
+  schedule.from_zero = true;
   schedules::ScheduleTrace& trace = schedule.trace;
   std::vector<std::size_t> first_units;
   for (std::size_t task = 0; task < problem.tasks.size(); ++task) {

@@ -28,12 +28,19 @@ std::string task_chrome_trace(const tasks::TaskReport& report);
 ScheduleReport as_schedule(const tasks::TaskReport& report);
 
 std::string write_task_sweep_table(const tasks::TaskSweep& sweep, const ReportStyle& style);
+/// Writes one document; its schema: tests/golden/tasks_sweep.schema.json.
 std::string write_task_sweep_json(const tasks::TaskSweep& sweep);
 /// Returns sweep.csv: a line a share of heavy tasks and way to run them.
 std::map<std::string, std::string> task_sweep_csv_files(const tasks::TaskSweep& sweep);
 /// Returns a page with the curve of speed-up over the mix. Fails: kInternal.
 Expected<std::string> task_sweep_page(const tasks::TaskSweep& sweep);
 
+/// Returns "10 tasks on 2 workers of this device, 2 cores".
+std::string task_title(const tasks::TaskReport& report);
+/// Returns "24.1 ms alone, 26.3 ms next to others; in 2 stages 13.2 + 13.1 ms, cut after:layer3".
+std::string stages_text(const tasks::TaskReport& report, std::size_t model);
+/// Returns how much of a run that was stopped is whole.
+std::string stopped_text(const tasks::TaskReport& report);
 /// Returns "27.5 ms predicted, 27.9 ms measured: 1.4 % too short".
 std::string prediction_text(const tasks::TaskReport& report);
 /// Returns what the comparison of all outputs came to, in a sentence.

@@ -195,7 +195,7 @@ TEST(SchedulePage, HasFiguresChartAndUnits) {
   const auto page = schedule_page(report);
   ASSERT_TRUE(page) << page.error().message;
   EXPECT_THAT(*page, AllOf(HasSubstr(">1.50<"), HasSubstr(">1.10<"), HasSubstr("3.00 MiB"),
-                           HasSubstr("<td>right</td>"), HasSubstr("<svg ")));
+                           HasSubstr(">right</td>"), HasSubstr("<svg ")));
   EXPECT_THAT(*page,
               AllOf(Not(HasSubstr("<b>")), Not(HasSubstr("{{")), Not(HasSubstr("http://e"))));
 }
