@@ -7,6 +7,7 @@
 #include <fstream>
 #include <regex>
 #include <set>
+#include <string_view>
 
 namespace pareto::test {
 namespace {
@@ -40,7 +41,7 @@ class Validator {
     for (const auto& [keyword, rule] : schema.items()) {
       if (kNotes.contains(keyword) || keyword == "then" || keyword == "else") continue;
       if (keyword == "$ref") {
-        merge(check(root_.at("$defs").at(rule.get<std::string>().substr(8)), value, where));
+        merge(check_reference(rule.get<std::string>(), value, where));
       } else if (keyword == "type") {
         const json types = rule.is_array() ? rule : json::array({rule});
         if (std::none_of(types.begin(), types.end(),
@@ -75,6 +76,16 @@ class Validator {
   }
 
  private:
+  std::vector<std::string> check_reference(const std::string& to, const json& value,
+                                           const std::string& where) {
+    constexpr std::string_view kHere = "#/$defs/";
+    if (to.starts_with(kHere)) {
+      return check(root_.at("$defs").at(to.substr(kHere.size())), value, where);
+    }
+    const json other = golden_schema(to.substr(0, to.find(".schema.json")));
+    return Validator(other).check(other, value, where);
+  }
+
   static bool is_object_rule(const std::string& keyword) {
     return keyword == "properties" || keyword == "required" || keyword == "additionalProperties";
   }
