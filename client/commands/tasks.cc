@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <ostream>
+#include <utility>
 
 #include "client/commands/commands.h"
 #include "client/commands/output_file.h"
@@ -133,8 +134,6 @@ class TasksCommand final : public Command {
     };
     auto bench = tasks::TaskBench::open(std::move(opened), models, options, stop);
     progress.clear();
-    PARETO_TRY(bench);
-    context.stop.announce(kTasksStopping);
     return bench;
   }
 
@@ -144,8 +143,11 @@ class TasksCommand final : public Command {
                                       const std::atomic<bool>& stop) const {
     Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
     const auto all = static_cast<std::size_t>(contest.rounds) + 1;
+    bool rehearses = true;
     auto report =
         tasks::run_contest(bench, set, contest, stop, [&](int round, const std::string& what) {
+          // After the rehearsal there is something to be shown.
+          if (!std::exchange(rehearses, false)) context.stop.announce(kTasksStopping);
           progress.show(static_cast<std::size_t>(round + 1), all,
                         round < 0 ? "warming up" : fmt::format("round {}/{}", round + 1, all - 1),
                         what);

@@ -63,10 +63,42 @@ TEST_F(Program, TasksSweepHasAPointForEachMix) {
       "sweep", {"--shares", "0,50%", "--baseline", "async", "--json", "--html", path("s.html")}));
   ASSERT_EQ(done.code, kExitDone) << done.err;
   const json document = json::parse(done.out);
+  EXPECT_THAT(test::violations(test::golden_schema("tasks_sweep"), document), testing::IsEmpty());
   ASSERT_EQ(document["mixes"].size(), 2U);
   EXPECT_EQ(document["mixes"][0]["heavy_share"], 0);
   EXPECT_EQ(document["mixes"][1]["heavy_share"], 0.5);
   EXPECT_THAT(read_file(path("s.html")).value(), HasSubstr("<polyline"));
+}
+
+/// Somebody stops the program as soon as there is something to be shown.
+class StoppedWhenRunning final : public StopSignal {
+ public:
+  const std::atomic<bool>& watch() override { return stop_; }
+  void leave_at_once(const char* /*sentence*/) override { leaves_ = true; }
+  void announce(const char* /*sentence*/) override {
+    EXPECT_TRUE(leaves_) << "until then nothing is lost";
+    stop_ = true;
+  }
+
+ private:
+  bool leaves_ = false;
+  std::atomic<bool> stop_{false};
+};
+
+TEST_F(Program, TasksThatAreStoppedShowWhatIsDone) {
+  StoppedWhenRunning stop;
+  const Done done = run(small_tasks("run", {"--html", path("t.html"), "--csv", path("csv")}), stop);
+  EXPECT_EQ(done.code, kExitPartial) << done.err;
+  EXPECT_THAT(done.out, AllOf(HasSubstr("stopped after 0 of 1 round; 0 of 5 tasks were done"),
+                              HasSubstr("not done")));
+  EXPECT_THAT(read_file(path("t.html")).value(), HasSubstr("0 of 5 tasks were done"));
+  StoppedWhenRunning sweep_stop;
+  const Done sweep = run(small_tasks("sweep", {"--shares", "0.2,0.8", "--json"}), sweep_stop);
+  EXPECT_EQ(sweep.code, kExitPartial) << sweep.err;
+  const json document = json::parse(sweep.out);
+  EXPECT_THAT(test::violations(test::golden_schema("tasks_sweep"), document), testing::IsEmpty());
+  EXPECT_EQ(document["stopped"], true);
+  EXPECT_EQ(document["mixes"].size(), 1U);
 }
 
 TEST_F(Program, MoreWorkersThanCoresAreToldOf) {
