@@ -26,12 +26,11 @@ void keep_needed(const NeededDevices& needed, std::vector<cluster::DeviceConfig>
 
 }  // namespace
 
-void DeviceFlags::add_to(CLI::App& app) {
+void DeviceFlags::add_to(CLI::App& app, const std::string& without_any) {
   const Heading heading(app, "Devices");
   auto* devices =
       set_value(app.add_option("--devices", inventory,
-                               std::string(kDevicesHelp) +
-                                   "; without any, daemons are started on this machine"),
+                               std::string(kDevicesHelp) + "; without any, " + without_any),
                 "FILE|LIST", {"@addresses"})
           ->check(check_names_devices);
   set_value(app.add_option("--testbed", testbed,

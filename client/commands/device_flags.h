@@ -29,7 +29,9 @@ struct DeviceFlags {
   std::string inventory;
   std::string testbed;
 
-  void add_to(CLI::App& app);
+  /// `without_any`: half a sentence on what is done without devices.
+  void add_to(CLI::App& app,
+              const std::string& without_any = "daemons are started on this machine");
   /// If neither was given, takes the devices of the environment (PARETO_DEVICES).
   void settle(const Context& context);
   /// Connects to the devices of the inventory or of the test bed, or to `count` daemons of this

@@ -9,6 +9,8 @@
 #include "client/commands/known_names.h"
 #include "client/commands/model_flags.h"
 #include "client/commands/runner_flags.h"
+#include "coordinator/cluster/transport_choice.h"
+#include "coordinator/tasks/admission.h"
 #include "coordinator/tasks/cost_metric.h"
 #include "coordinator/tasks/task_file.h"
 #include "coordinator/tasks/task_schedule.h"
@@ -48,6 +50,14 @@ std::vector<std::string> quantities_with_help() {
   std::vector<std::string> texts;
   for (const tasks::CostQuantity& quantity : tasks::builtin_cost_quantities()) {
     texts.push_back(fmt::format("{} ({})", quantity.name, quantity.about));
+  }
+  return texts;
+}
+
+std::vector<std::string> rules_with_help() {
+  std::vector<std::string> texts;
+  for (const tasks::AdmissionRule& rule : tasks::admission_rules()) {
+    texts.push_back(fmt::format("{} ({})", rule.name, rule.about));
   }
   return texts;
 }
@@ -133,15 +143,30 @@ Expected<tasks::TaskSet> TaskFlags::read() const {
 }
 
 void TaskRunFlags::add_to(CLI::App& app) {
+  devices.add_to(app, "the tasks run in this process");
+  {
+    const Heading heading(app, "Devices");
+    set_value(app.add_option("--transport", transport,
+                             "transport of the values to devices and back: tcp, grpc or shm; auto: "
+                             "shm to a device of this machine and user, else tcp"),
+              "NAME", transport_names())
+        ->capture_default_str();
+  }
   {
     const Heading heading(app, "Schedule");
     set_value(app.add_option("--workers", workers,
-                             "threads that run tasks (default: as many as cores may be used)"),
+                             "threads that run tasks, of each device if there are some (default: "
+                             "as many as cores may be used); more of a device than it has cores "
+                             "let values travel while others are computed"),
               "N");
     set_value(app.add_option("--schedule", schedule,
                              "who runs what: " + join(schedules_with_help()) +
                                  "; auto: the one that is predicted to end first"),
               "NAME", tasks::task_schedule_names())
+        ->capture_default_str();
+    set_value(
+        app.add_option("--admission", admission, "which tasks are run: " + join(rules_with_help())),
+        "RULE", {"all", "deadline"})
         ->capture_default_str();
     set_value(app.add_option("--stages", stages,
                              "most stages of a task (default: as many as workers); 1: tasks stay "
@@ -172,13 +197,15 @@ void TaskRunFlags::add_to(CLI::App& app) {
   for (const tasks::Baseline& one : tasks::baselines()) names.push_back(one.name);
   set_value(app.add_option("--baseline", baseline,
                            "what it is measured next to: sequential (with one thread, and with "
-                           "all), async, queue, all, none"),
+                           "all), async, queue, device (all on one device, each in turn), all, "
+                           "none; async is of this process, device of several"),
             "LIST", names)
       ->capture_default_str();
   set_value(app.add_option("--rounds", rounds,
                            "rounds in which the schedule and the baselines take turns"),
             "N")
       ->capture_default_str();
+  timeout.add_to(app);
 }
 
 Expected<tasks::BenchOptions> TaskRunFlags::bench_options(const Context& context) const {
@@ -186,14 +213,20 @@ Expected<tasks::BenchOptions> TaskRunFlags::bench_options(const Context& context
   const int cores = std::max(1, static_cast<int>(usable_cores().size()));
   const int count = workers.value_or(std::min(cores, kMostWorkers));
   PARETO_TRY(check_range("--workers", count, 1, kMostWorkers));
-  if (count > cores) {
+  if (count > cores && !on_devices()) {
     context.err << fmt::format("{} share {}: they will wait for one another\n",
                                counted(count, "worker"), counted(cores, "core"));
   }
-  options.workers = static_cast<std::size_t>(count);
-  const int most = stages.value_or(split == "never" ? 1 : std::min(count, kMostStages));
-  PARETO_TRY(check_range("--stages", most, 1, kMostStages));
-  options.stages = static_cast<std::size_t>(most);
+  options.workers = on_devices() && !workers ? 0 : static_cast<std::size_t>(count);
+  PARETO_ASSIGN(const auto transports,
+                with_context(cluster::parse_transport_mix(transport), "--transport {}", transport));
+  if (transports.size() != 1) {
+    return fail(ErrorCode::kInvalidArgument, "--transport {}: name one", transport);
+  }
+  options.links.transport = transport;
+  PARETO_ASSIGN(options.links.timeout, timeout.read());
+  if (stages) PARETO_TRY(check_range("--stages", *stages, 1, kMostStages));
+  options.stages = static_cast<std::size_t>(stages.value_or(split == "never" ? 1 : 0));
   PARETO_TRY(with_context(tasks::CostMetric::parse(metric), "--metric"));
   options.metric = metric;
   RunnerFlags runner;
@@ -210,6 +243,8 @@ Expected<tasks::ContestOptions> TaskRunFlags::contest_options() const {
     PARETO_TRY(with_context(tasks::find_task_schedule(schedule), "--schedule"));
   }
   options.schedule = schedule;
+  PARETO_TRY(with_context(tasks::find_admission_rule(admission), "--admission"));
+  options.admission = admission;
   if (split == "never") {
     options.splitting = tasks::Splitting::kNever;
   } else if (split == "always") {
@@ -223,6 +258,16 @@ Expected<tasks::ContestOptions> TaskRunFlags::contest_options() const {
   for (const tasks::Baseline& one : tasks::baselines()) names.push_back(one.name);
   for (const std::string& word : split_list(baseline)) {
     if (word == "none") continue;
+    if (word == "async" && on_devices()) {
+      return fail(
+          ErrorCode::kInvalidArgument,
+          "--baseline async is of threads of this process: of devices there are sequential, "
+          "queue, device");
+    }
+    if (word == tasks::kOneDevice && !on_devices()) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "--baseline device: no devices are named (--devices, --testbed)");
+    }
     if (word == "all") {
       options.baselines = names;
     } else if (word == "sequential") {

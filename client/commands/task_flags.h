@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "client/command.h"
+#include "client/commands/device_flags.h"
+#include "client/commands/time_flags.h"
 #include "coordinator/tasks/task_bench.h"
 #include "coordinator/tasks/task_mix.h"
 #include "coordinator/tasks/task_report.h"
@@ -45,8 +47,14 @@ struct TaskRunFlags {
   std::string baseline = "all";
   int rounds = 5;
   std::string engine = "auto";
+  DeviceFlags devices;
+  std::string transport = "tcp";
+  TimeoutFlag timeout;
+  std::string admission = "all";
 
   void add_to(CLI::App& app);
+  /// Returns whether devices are named: else the tasks run in this process.
+  bool on_devices() const { return !devices.inventory.empty() || !devices.testbed.empty(); }
   /// Reads them. More workers than cores are allowed, and told of.
   /// Fails: kInvalidArgument and kNotFound naming the flag.
   Expected<tasks::BenchOptions> bench_options(const Context& context) const;

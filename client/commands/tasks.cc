@@ -1,9 +1,10 @@
-// tasks: many models at once on the workers of this device.
+// tasks: many models at once on the workers of this machine, or of devices.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <ostream>
 #include <utility>
 
@@ -47,8 +48,7 @@ class TasksCommand final : public Command {
  public:
   std::string_view name() const override { return "tasks"; }
   std::string_view summary() const override {
-    return "run many models at once on the workers of this device, split or whole, and show what "
-           "it gains";
+    return "run many models at once on shared workers, split or whole, and show what it gains";
   }
   std::string_view examples() const override {
     return "  paretoctl tasks run --tasks 10 --ratio 1:2 --workers 2\n"
@@ -58,6 +58,7 @@ class TasksCommand final : public Command {
            "--trace tasks.json\n"
            "  paretoctl tasks run --heavy resnet50 --light mobilenetv2 --metric bytes/flops "
            "--stages 3\n"
+           "  paretoctl tasks run --tasks 20 --devices pi:7070,server:7070\n"
            "  paretoctl tasks sweep --tasks 8 --html sweep.html --csv results\n";
   }
 
@@ -100,7 +101,14 @@ class TasksCommand final : public Command {
     }
     if (!csv_.empty()) PARETO_TRY(check_folder());
     PARETO_ASSIGN(const tasks::ContestOptions contest, run_.contest_options());
+    run_.devices.settle(context);
     PARETO_ASSIGN(tasks::BenchOptions options, run_.bench_options(context));
+    std::optional<cluster::Cluster> cluster;
+    if (run_.on_devices()) {
+      constexpr int kNoneOfOurs = 0;
+      PARETO_ASSIGN(cluster, run_.devices.connect(context, kNoneOfOurs));
+      options.devices = &*cluster;
+    }
     return action_ == "run" ? run_tasks(context, options, contest, stop)
                             : run_sweep(context, options, contest, stop);
   }
@@ -197,6 +205,7 @@ class TasksCommand final : public Command {
       PARETO_TRY(report);
       code = std::max(code, exit_code(*report));
       sweep.points.push_back({share, *std::move(report)});
+      if (!sweep.points.back().report.losses.empty()) break;
     }
     sweep.stopped = stop || sweep.points.size() < shares.size();
     context.out << (json_ ? report::write_task_sweep_json(sweep)
@@ -221,7 +230,8 @@ class TasksCommand final : public Command {
   static int exit_code(const tasks::TaskReport& report) {
     const bool wrong = std::ranges::any_of(
         report.contestants, [](const tasks::Contestant& one) { return one.mismatches > 0; });
-    return wrong ? kExitFailed : report.stopped ? kExitPartial : kExitDone;
+    if (wrong) return kExitFailed;
+    return report.stopped || !report.losses.empty() ? kExitPartial : kExitDone;
   }
 
   Expected<> check_folder() const {

@@ -36,13 +36,34 @@ class TurnCount {
   std::map<Turn, int> counts_;
 };
 
+/// Checks that each worker has a queue. A queue of turns that no worker takes from would wait for
+/// ever.
+Expected<> check_queues(const Assignment& assignment, std::size_t workers) {
+  const std::size_t named = assignment.queue_of.size();
+  if (named != 0 ? named != workers
+                 : assignment.queues.size() != 1 && assignment.queues.size() != workers) {
+    return fail(ErrorCode::kInternal, "{} queues for {} workers",
+                named != 0 ? named : assignment.queues.size(), workers);
+  }
+  std::vector<bool> has_worker(assignment.queues.size());
+  for (std::size_t worker = 0; worker < workers; ++worker) {
+    const std::size_t queue = assignment.queue_of_worker(worker);
+    if (queue >= has_worker.size()) {
+      return fail(ErrorCode::kInternal, "worker {} has no queue {}", worker, queue);
+    }
+    has_worker[queue] = true;
+  }
+  for (std::size_t queue = 0; queue < has_worker.size(); ++queue) {
+    if (has_worker[queue] || assignment.queues[queue].empty()) continue;
+    return fail(ErrorCode::kInternal, "no worker takes from queue {}", queue);
+  }
+  return {};
+}
+
 }  // namespace
 
 Expected<> check(const Assignment& assignment, const Problem& problem) {
-  if (!assignment.is_shared() && assignment.queues.size() != problem.workers.size()) {
-    return fail(ErrorCode::kInternal, "{} queues for {} workers", assignment.queues.size(),
-                problem.workers.size());
-  }
+  PARETO_TRY(check_queues(assignment, problem.workers.size()));
   TurnCount count(problem);
   for (const std::vector<Turn>& queue : assignment.queues) {
     for (const Turn turn : queue) PARETO_TRY(count.add(turn));

@@ -7,7 +7,7 @@
 
 namespace pareto::tasks {
 
-/// Checks that each stage has one turn, and that there is a queue for all workers or one for each.
+/// Checks that each stage has one turn, that each worker has a queue, and each queue a worker.
 /// Fails: kInternal naming the task and the stage.
 Expected<> check(const Assignment& assignment, const Problem& problem);
 

@@ -100,7 +100,7 @@ std::size_t TaskPlan::splits() const {
 }
 
 Problem make_problem(const PlanRequest& request, const std::vector<bool>& split) {
-  Problem problem{.workers = request.workers, .tasks = {}, .passage = request.passage};
+  Problem problem{.workers = request.workers, .tasks = {}};
   for (std::size_t i = 0; i < request.set.tasks.size(); ++i) {
     const Task& task = request.set.tasks[i];
     const ModelCosts& model = request.models[task.model];
@@ -113,8 +113,15 @@ Problem make_problem(const PlanRequest& request, const std::vector<bool>& split)
 Expected<TaskPlan> plan_by(const PlanRequest& request, const std::string& schedule,
                            const std::vector<bool>& split) {
   PARETO_ASSIGN(const TaskSchedule* const found, find_task_schedule(schedule));
-  TaskPlan plan{.problem = make_problem(request, split), .schedule = schedule, .split = split};
-  plan.assignment = found->assign(plan.problem);
+  return plan_with(request, schedule, split, found->assign(make_problem(request, split)));
+}
+
+Expected<TaskPlan> plan_with(const PlanRequest& request, const std::string& schedule,
+                             const std::vector<bool>& split, Assignment assignment) {
+  TaskPlan plan{.problem = make_problem(request, split),
+                .assignment = std::move(assignment),
+                .schedule = schedule,
+                .split = split};
   PARETO_TRY(with_context(check(plan.assignment, plan.problem), "schedule {}", schedule));
   plan.predicted = predict(plan.problem, plan.assignment);
   PARETO_TRY(with_context(check(plan.predicted, plan.problem), "schedule {}", schedule));

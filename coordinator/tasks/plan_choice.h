@@ -19,7 +19,8 @@ namespace pareto::tasks {
 struct ModelCosts {
   StageCost whole{};
   std::vector<StageCost> stages{};  ///< stages of the cut model; fewer than two: it is not cut
-  Nanoseconds alone{};              ///< of the whole model, while nothing else runs
+  /// Time of the whole model on the fastest device, while nothing else runs.
+  Nanoseconds alone{};
 };
 
 enum class Splitting {
@@ -32,7 +33,6 @@ struct PlanRequest {
   TaskSet set{};
   std::vector<ModelCosts> models{};  ///< one for each of set.models
   std::vector<WorkerFacts> workers{};
-  Passage passage{};
   std::string schedule{kAutoTaskSchedule};
   Splitting splitting = Splitting::kAuto;
 };
@@ -51,6 +51,9 @@ struct TaskPlan {
 
 /// Returns a problem in which tasks are whole, or split where `split` says so.
 Problem make_problem(const PlanRequest& request, const std::vector<bool>& split);
+/// Returns the plan of an assignment, which `schedule` names. Fails: kInternal (its fault).
+Expected<TaskPlan> plan_with(const PlanRequest& request, const std::string& schedule,
+                             const std::vector<bool>& split, Assignment assignment);
 /// Returns the plan of one schedule. Fails: kNotFound (no such schedule), kInternal (its fault).
 Expected<TaskPlan> plan_by(const PlanRequest& request, const std::string& schedule,
                            const std::vector<bool>& split);

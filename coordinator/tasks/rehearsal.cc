@@ -22,22 +22,32 @@ Nanoseconds median_of(const std::vector<double>& samples) {
 
 /// Makes stages take no less than the whole model together. A cut takes no work away: what is less
 /// was noise.
-void even_out(ModelCosts& costs) {
+void even_out(ModelCosts& costs, std::size_t device) {
   double sum = 0;
-  for (const StageCost& stage : costs.stages) sum += to_nanoseconds(stage.time);
-  const double whole = to_nanoseconds(costs.whole.time);
+  for (const StageCost& stage : costs.stages) sum += to_nanoseconds(stage.on_device[device]);
+  const double whole = to_nanoseconds(costs.whole.on_device[device]);
   if (sum <= 0 || sum >= whole) return;
   for (StageCost& stage : costs.stages) {
-    stage.time = from_nanoseconds(to_nanoseconds(stage.time) * whole / sum);
+    Nanoseconds& time = stage.on_device[device];
+    time = from_nanoseconds(to_nanoseconds(time) * whole / sum);
   }
 }
 
-/// Returns tasks in the same proportions that come together, each model often enough.
-TaskSet rehearsed(const TaskSet& set, std::size_t workers) {
+/// Fills in the mean of all workers. Of one device that is all there is to say.
+void settle(StageCost& cost, const std::vector<WorkerFacts>& workers) {
+  double sum = 0;
+  for (const WorkerFacts& worker : workers) sum += to_nanoseconds(cost.on_device[worker.device]);
+  cost.time = from_nanoseconds(sum / static_cast<double>(workers.size()));
+  if (cost.on_device.size() == 1) cost.on_device.clear();
+}
+
+/// Returns tasks in the same proportions that come together, each model often enough, of which each
+/// device runs all.
+TaskSet rehearsed(const TaskSet& set, std::size_t workers, std::size_t devices) {
   constexpr std::size_t kMost = 24;
   TaskSet some{.models = set.models, .tasks = {}};
   std::vector<std::size_t> counts(set.models.size());
-  const std::size_t most = std::max(kMost, 2 * workers);
+  const std::size_t most = std::max(kMost / devices, 2 * workers);
   for (std::size_t i = 0; i < set.tasks.size() && i < most; ++i) {
     some.tasks.push_back({.model = set.tasks[i].model});
     ++counts[set.tasks[i].model];
@@ -54,46 +64,89 @@ TaskSet rehearsed(const TaskSet& set, std::size_t workers) {
 
 }  // namespace
 
+Expected<std::vector<TaskBench::Sample>> TaskBench::rehearse_once(const Rehearsal& rehearsal,
+                                                                  const std::atomic<bool>& stop) {
+  const std::size_t count = rehearsal.set.tasks.size();
+  PlanRequest request{.set = {.models = rehearsal.set.models, .tasks = {}},
+                      .models = std::vector<ModelCosts>(prepared_.size()),
+                      .workers = facts_};
+  for (std::size_t i = 0; i < prepared_.size(); ++i) {
+    request.models[i].stages.resize(prepared_[i].stages.size());
+  }
+  std::vector<bool> split;
+  for (std::size_t i = 0; i < rehearsal.devices.size(); ++i) {
+    const std::vector<Task>& tasks = rehearsal.set.tasks;
+    request.set.tasks.insert(request.set.tasks.end(), tasks.begin(), tasks.end());
+    split.insert(split.end(), rehearsal.split.begin(), rehearsal.split.end());
+  }
+  // A queue for each of these devices, and an empty one for all other workers.
+  Assignment assignment;
+  assignment.queues.resize(rehearsal.devices.size() + 1);
+  for (const Turn turn : all_turns(make_problem(request, split))) {
+    assignment.queues[turn.task / count].push_back(turn);
+  }
+  std::vector<bool> has_worker(rehearsal.devices.size(), false);
+  for (const WorkerFacts& worker : facts_) {
+    const auto at = std::ranges::find(rehearsal.devices, worker.device);
+    auto queue = static_cast<std::size_t>(at - rehearsal.devices.begin());
+    const bool is_left_out = queue < has_worker.size() && rehearsal.one_worker && has_worker[queue];
+    if (is_left_out) queue = has_worker.size();
+    if (queue < has_worker.size()) has_worker[queue] = true;
+    assignment.queue_of.push_back(queue);
+  }
+  PARETO_ASSIGN(const TaskPlan plan, plan_with(request, "queue", split, std::move(assignment)));
+  PARETO_ASSIGN(const ComparedRun run, this->run(plan, request.set, stop));
+  if (!run.run.losses.empty()) {
+    return fail(ErrorCode::kUnavailable, "lost before the tasks were run: {}",
+                run.run.losses.front().error.message);
+  }
+  if (run.run.stopped) return fail(ErrorCode::kClosed, "stopped before the tasks were run");
+  std::vector<Sample> samples;
+  for (const StageSpan& span : run.run.timeline.spans) {
+    const PreparedModel& model = prepared_[request.set.tasks[span.turn.task].model];
+    samples.push_back({split[span.turn.task] ? model.stages[span.turn.stage] : model.whole,
+                       rehearsal.devices[span.turn.task / count],
+                       to_nanoseconds(span.finish - span.start)});
+  }
+  return samples;
+}
+
 Expected<std::vector<Nanoseconds>> TaskBench::alone_times(const std::atomic<bool>& stop) {
   std::vector<Nanoseconds> times;
   for (std::size_t model = 0; model < prepared_.size(); ++model) {
-    TaskSet set{.models = names_, .tasks = std::vector<Task>(kAloneRuns, Task{.model = model})};
-    const PlanRequest request{.set = set,
-                              .models = std::vector<ModelCosts>(prepared_.size()),
-                              .workers = std::vector<WorkerFacts>(1)};
-    PARETO_ASSIGN(const TaskPlan plan,
-                  plan_by(request, "queue", std::vector<bool>(kAloneRuns, false)));
-    PARETO_ASSIGN(const ComparedRun run, this->run(plan, set, stop));
-    std::vector<double> samples;
-    for (const StageSpan& span : run.run.timeline.spans) {
-      samples.push_back(to_nanoseconds(span.finish - span.start));
+    const std::vector<Task> tasks(kAloneRuns, Task{.model = model});
+    Nanoseconds best = Nanoseconds::max();
+    for (std::size_t device = 0; device < device_count(); ++device) {
+      const Rehearsal alone{{names_, tasks}, std::vector<bool>(tasks.size()), {device}, true};
+      PARETO_ASSIGN(const std::vector<Sample> samples, rehearse_once(alone, stop));
+      std::vector<double> all;
+      for (const Sample& sample : samples) all.push_back(sample.ns);
+      best = std::min(best, median_of(all));
     }
-    times.push_back(median_of(samples));
+    times.push_back(best);
   }
   return times;
 }
 
 Expected<std::vector<ModelCosts>> TaskBench::rehearse(const TaskSet& set,
                                                       const std::atomic<bool>& stop) {
-  const TaskSet some = rehearsed(set, options_.workers);
-  PlanRequest request{
-      .set = some, .models = std::vector<ModelCosts>(prepared_.size()), .workers = workers()};
-  for (std::size_t i = 0; i < prepared_.size(); ++i) {
-    request.models[i].stages.resize(prepared_[i].stages.size());
-    for (std::size_t stage = 0; stage < prepared_[i].stages.size(); ++stage) {
-      request.models[i].stages[stage].bytes = prepared_[i].bytes[stage];
-    }
+  const std::size_t devices = device_count();
+  Rehearsal whole{rehearsed(set, facts_.size() / devices, devices), {}, {}, false};
+  for (std::size_t device = 0; device < devices; ++device) whole.devices.push_back(device);
+  Rehearsal split = whole;
+  for (const Task& task : whole.set.tasks) {
+    whole.split.push_back(false);
+    split.split.push_back(!prepared_[task.model].stages.empty());
   }
-  std::vector<bool> split(some.tasks.size());
-  for (std::size_t i = 0; i < split.size(); ++i) {
-    split[i] = !prepared_[some.tasks[i].model].stages.empty();
-  }
-  const bool any_split = std::ranges::find(split, true) != split.end();
-  std::vector<std::vector<bool>> ways{std::vector<bool>(split.size(), false)};
-  if (any_split) ways.push_back(split);
-  std::map<StageId, std::vector<double>> samples;
+  std::vector<const Rehearsal*> ways{&whole};
+  if (split.split != whole.split) ways.push_back(&split);
+  std::map<std::pair<StageId, std::size_t>, std::vector<double>> samples;  // by stage and device
   const auto enough = [&] {
-    const auto has = [&](StageId id) { return samples[id].size() >= kLeastSamples; };
+    const auto has = [&](StageId id) {
+      return std::ranges::all_of(whole.devices, [&](std::size_t device) {
+        return samples[{id, device}].size() >= kLeastSamples;
+      });
+    };
     return std::ranges::all_of(prepared_, [&](const PreparedModel& model) {
       return has(model.whole) && std::ranges::all_of(model.stages, has);
     });
@@ -101,31 +154,33 @@ Expected<std::vector<ModelCosts>> TaskBench::rehearse(const TaskSet& set,
   // The first round warms memory up, and counts for nothing. Whole tasks and stages take turns, so
   // that they meet the same other load.
   for (int round = 0; round < kLeastRounds || !enough(); ++round) {
-    for (const std::vector<bool>& way : ways) {
-      PARETO_ASSIGN(const TaskPlan plan, plan_by(request, "queue", way));
-      PARETO_ASSIGN(const ComparedRun run, this->run(plan, some, stop));
-      if (run.run.stopped) {
-        return fail(ErrorCode::kClosed, "stopped before the tasks were run");
-      }
+    for (const Rehearsal* const way : ways) {
+      PARETO_ASSIGN(const std::vector<Sample> some, rehearse_once(*way, stop));
       if (round == 0) continue;
-      for (const StageSpan& span : run.run.timeline.spans) {
-        const PreparedModel& model = prepared_[some.tasks[span.turn.task].model];
-        const StageId id = way[span.turn.task] ? model.stages[span.turn.stage] : model.whole;
-        samples[id].push_back(to_nanoseconds(span.finish - span.start));
-      }
+      for (const Sample& one : some) samples[{one.stage, one.device}].push_back(one.ns);
     }
   }
   PARETO_ASSIGN(const std::vector<Nanoseconds> alone, alone_times(stop));
+  std::vector<ModelCosts> all(prepared_.size());
   for (std::size_t i = 0; i < prepared_.size(); ++i) {
-    ModelCosts& costs = request.models[i];
+    const PreparedModel& model = prepared_[i];
+    ModelCosts& costs = all[i];
     costs.alone = alone[i];
-    costs.whole.time = median_of(samples[prepared_[i].whole]);
-    for (std::size_t stage = 0; stage < costs.stages.size(); ++stage) {
-      costs.stages[stage].time = median_of(samples[prepared_[i].stages[stage]]);
+    costs.stages.resize(model.stages.size());
+    for (std::size_t device = 0; device < devices; ++device) {
+      costs.whole.on_device.push_back(median_of(samples[{model.whole, device}]));
+      for (std::size_t stage = 0; stage < model.stages.size(); ++stage) {
+        costs.stages[stage].on_device.push_back(median_of(samples[{model.stages[stage], device}]));
+      }
+      even_out(costs, device);
     }
-    even_out(costs);
+    settle(costs.whole, facts_);
+    for (std::size_t stage = 0; stage < costs.stages.size(); ++stage) {
+      costs.stages[stage].bytes = model.bytes[stage];
+      settle(costs.stages[stage], facts_);
+    }
   }
-  return request.models;
+  return all;
 }
 
 }  // namespace pareto::tasks

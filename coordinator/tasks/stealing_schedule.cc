@@ -9,15 +9,16 @@ namespace pareto::tasks {
 Assignment assign_stealing(const Problem& problem) {
   Assignment assignment{.queues = {}, .steals = true};
   assignment.queues.resize(problem.workers.size());
-  std::vector<double> loads(problem.workers.size());
+  std::vector<Nanoseconds> loads(problem.workers.size());
   const Assignment by_length = assign_longest(problem);
   for (const Turn turn : by_length.queues.front()) {
     if (turn.stage > 0) continue;
     const PlannedTask& task = problem.tasks[turn.task];
-    const double time = to_nanoseconds(task.time_from(0));
     std::size_t least = 0;
     const auto load_with = [&](std::size_t worker) {
-      return loads[worker] + time / problem.workers[worker].speed;
+      Nanoseconds load = loads[worker];
+      for (const StageCost& stage : task.stages) load += problem.time_on(worker, stage);
+      return load;
     };
     for (std::size_t worker = 1; worker < loads.size(); ++worker) {
       if (load_with(worker) < load_with(least)) least = worker;

@@ -1,11 +1,12 @@
 #include "coordinator/tasks/task_bench.h"
 
-#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <span>
 #include <system_error>
 #include <utility>
 
+#include "coordinator/cluster/daemon_client.h"
 #include "core/base/text.h"
 #include "partitioner/model/emit/emit.h"
 
@@ -15,6 +16,8 @@ namespace {
 /// Different inputs of a model, which its tasks take in turns.
 constexpr std::uint64_t kExamples = 2;
 constexpr int kProfileRepeats = 3;
+/// The most stages of a task if nobody says how many.
+constexpr std::size_t kMostStages = 16;
 /// Times that a model is cut again, once its stages were timed.
 constexpr int kMostRecuts = 2;
 /// The error of an output against another engine's, or against a cut inside what an engine fuses.
@@ -58,27 +61,52 @@ std::vector<LayerCost> scaled(std::vector<LayerCost> layers, const std::vector<S
 
 Tuple tuple_of(const std::vector<Value>& values) { return Tuple{values}; }
 
-}  // namespace
-
-const std::vector<Baseline>& baselines() {
-  static const std::vector<Baseline> kBaselines{
-      {"sequential", "one task after the other, on one thread"},
-      {"sequential-all", "one task after the other, each with all threads"},
-      {"async", "whole tasks as they come, on as many threads that no core is kept for"},
-      {"queue", "whole tasks as they come, on as many threads, each with a core"},
-  };
-  return kBaselines;
+/// Returns how many threads a device may compute on at once.
+std::size_t usable_cores_of(const cluster::DaemonClient& device) {
+  const cluster::DeviceInfo& info = device.info();
+  int cores = info.cores;
+  if (info.limit_cores > 0) cores = std::min(cores, info.limit_cores);
+  if (info.cpu_quota > 0) cores = std::min(cores, static_cast<int>(std::ceil(info.cpu_quota)));
+  return static_cast<std::size_t>(std::max(1, cores));
 }
+
+std::vector<std::string> distinct(const std::vector<std::string>& texts) {
+  std::vector<std::string> some;
+  for (const std::string& text : texts) {
+    if (std::ranges::find(some, text) == some.end()) some.push_back(text);
+  }
+  return some;
+}
+
+}  // namespace
 
 TaskBench::TaskBench(std::vector<model::Model> models, std::vector<TaskModel> names,
                      BenchOptions options)
-    : models_(std::move(models)),
-      names_(std::move(names)),
-      options_(std::move(options)),
-      pinned_(options_.workers, WorkerCrew::Cores::kPinned),
-      free_(options_.workers, WorkerCrew::Cores::kAny) {
-  for (std::size_t i = 0; i < options_.workers; ++i) workers_.push_back(make_in_process_worker());
-  all_threads_.push_back(make_in_process_worker());
+    : models_(std::move(models)), names_(std::move(names)), options_(std::move(options)) {
+  add_workers();
+  if (options_.stages == 0) options_.stages = std::min(workers_.size(), kMostStages);
+  if (!options_.devices) pinned_.emplace(workers_.size(), WorkerCrew::Cores::kPinned);
+  free_.emplace(workers_.size(), WorkerCrew::Cores::kAny);
+}
+
+void TaskBench::add_workers() {
+  if (!options_.devices) {
+    for (std::size_t i = 0; i < options_.workers; ++i) workers_.push_back(make_in_process_worker());
+    facts_.resize(options_.workers);
+    all_threads_.push_back(make_in_process_worker());
+    return;
+  }
+  cluster::Cluster& cluster = *options_.devices;
+  for (std::size_t device = 0; device < cluster.size(); ++device) {
+    const cluster::DaemonClient& client = cluster.device(device);
+    const std::string& name = devices_.emplace_back(client.config().name);
+    if (client.info().cpu != cluster.device(0).info().cpu) mixed_processors_ = true;
+    const std::size_t count = options_.workers > 0 ? options_.workers : usable_cores_of(client);
+    for (std::size_t i = 0; i < count; ++i) {
+      workers_.push_back(make_device_worker(cluster, transports_, name, options_.links));
+      facts_.push_back({device, count > 1 ? fmt::format("{} {}", name, i + 1) : name});
+    }
+  }
 }
 
 Expected<std::unique_ptr<TaskBench>> TaskBench::open(std::vector<model::Model> models,
@@ -90,7 +118,7 @@ Expected<std::unique_ptr<TaskBench>> TaskBench::open(std::vector<model::Model> m
     // The constructor is private.
     bench.reset(new TaskBench(std::move(models), names, options));
   } catch (const std::system_error& error) {
-    return fail(ErrorCode::kExhausted, "{} threads: {}", 2 * options.workers, error.what());
+    return fail(ErrorCode::kExhausted, "threads for {} workers: {}", options.workers, error.what());
   }
   for (std::size_t i = 0; i < names.size(); ++i) {
     PARETO_TRY(with_context(bench->prepare(i, stop), "{}", names[i].title()));
@@ -98,17 +126,16 @@ Expected<std::unique_ptr<TaskBench>> TaskBench::open(std::vector<model::Model> m
   return bench;
 }
 
-std::vector<WorkerFacts> TaskBench::workers() const {
-  return std::vector<WorkerFacts>(options_.workers);
-}
-
-Expected<std::string> TaskBench::load_everywhere(StageId id, const plan::Shard& shard,
-                                                 const runtime::WeightSource& weights,
-                                                 runtime::RunnerOptions options) {
-  for (const auto& worker : workers_) {
-    PARETO_ASSIGN(options.engine, worker->load(id, shard, weights, options));
+Expected<> TaskBench::load_everywhere(StageId id, const plan::Shard& shard,
+                                      const runtime::WeightSource& weights,
+                                      runtime::RunnerOptions options,
+                                      std::vector<std::string>& engines, std::size_t first) {
+  for (std::size_t worker = first; worker < workers_.size(); ++worker) {
+    std::string& engine = engines[facts_[worker].device];
+    options.engine = engine;
+    PARETO_ASSIGN(engine, workers_[worker]->load(id, shard, weights, options));
   }
-  return options.engine;
+  return {};
 }
 
 Expected<> TaskBench::prepare(std::size_t index, const std::atomic<bool>& stop) {
@@ -124,10 +151,12 @@ Expected<> TaskBench::prepare(std::size_t index, const std::atomic<bool>& stop) 
   if (options_.progress) options_.progress(fmt::format("loading {}", prepared.title));
   PARETO_ASSIGN(const plan::Shard whole, model::emit_shard(model, 0, operators));
   prepared.whole = next_id_++;
-  PARETO_ASSIGN(prepared.engine, load_everywhere(prepared.whole, whole, weights, options));
-  options.engine = prepared.engine;
+  std::vector<std::string> engines(device_count(), options_.engine);
+  PARETO_TRY(load_everywhere(prepared.whole, whole, weights, options, engines));
+  prepared.engine = join(distinct(engines));
+  options.engine = engines.front();
   if (stop) return stopped();
-  {
+  if (!all_threads_.empty()) {
     runtime::RunnerOptions shared = options;
     shared.threads = options_.all_threads;
     PARETO_TRY(all_threads_.front()->load(prepared.whole, whole, weights, shared));
@@ -142,7 +171,7 @@ Expected<> TaskBench::prepare(std::size_t index, const std::atomic<bool>& stop) 
     PARETO_ASSIGN(const auto runner, runtime::ShardRunner::load(whole, weights, plain));
     PARETO_ASSIGN(prepared.layers, layer_costs(model, batch, *runner, kProfileRepeats));
   }
-  PARETO_TRY(prepare_stages(model, batch, metric, options, stop, prepared));
+  PARETO_TRY(prepare_stages(model, metric, options, engines, stop, prepared));
   std::vector<Example>& examples = examples_.emplace_back();
   for (std::uint64_t seed = 1; seed <= kExamples; ++seed) {
     Example& example = examples.emplace_back();
@@ -153,10 +182,11 @@ Expected<> TaskBench::prepare(std::size_t index, const std::atomic<bool>& stop) 
   return {};
 }
 
-Expected<> TaskBench::prepare_stages(const model::Model& model, std::int64_t batch,
-                                     const CostMetric& metric,
+Expected<> TaskBench::prepare_stages(const model::Model& model, const CostMetric& metric,
                                      const runtime::RunnerOptions& options,
+                                     std::vector<std::string>& engines,
                                      const std::atomic<bool>& stop, PreparedModel& prepared) {
+  const std::int64_t batch = options.batch;
   const auto weights = [&model](const Digest& digest) { return model.weight(digest); };
   PARETO_ASSIGN(prepared.ranges, cut_into_stages(model, prepared.layers, metric, options_.stages));
   std::vector<plan::Shard> shards;
@@ -172,7 +202,8 @@ Expected<> TaskBench::prepare_stages(const model::Model& model, std::int64_t bat
       PARETO_TRY(first.load(prepared.stages.back(), shards.back(), weights, options));
       PARETO_ASSIGN(times.emplace_back(), time_of(first, prepared.stages.back(), values));
     }
-    if (round == kMostRecuts) break;
+    // Times of devices hold what values take to them and back, which no cut makes equal.
+    if (round == kMostRecuts || !devices_.empty()) break;
     PARETO_ASSIGN(auto again,
                   cut_into_stages(model, scaled(prepared.layers, prepared.ranges, times), metric,
                                   options_.stages));
@@ -184,10 +215,8 @@ Expected<> TaskBench::prepare_stages(const model::Model& model, std::int64_t bat
   for (std::size_t i = 0; i < prepared.stages.size(); ++i) {
     PARETO_ASSIGN(prepared.bytes.emplace_back(),
                   model::boundary_bytes(model.graph(), prepared.ranges[i].begin, batch));
-    for (std::size_t worker = 1; worker < workers_.size(); ++worker) {
-      if (stop) return stopped();
-      PARETO_TRY(workers_[worker]->load(prepared.stages[i], shards[i], weights, options));
-    }
+    if (stop) return stopped();
+    PARETO_TRY(load_everywhere(prepared.stages[i], shards[i], weights, options, engines, 1));
   }
   return {};
 }
@@ -219,8 +248,8 @@ Expected<ComparedRun> TaskBench::run_on(WorkerCrew& crew, const Workers& workers
     const Tuple actual = tuple_of(outputs);
     if (bit_equal(expected, actual)) continue;
     // Threads that share a layer may sum in another order.
-    const bool has_same_bits =
-        prepared_[set.tasks[i].model].engine == "plain" && &workers == &workers_;
+    const bool has_same_bits = prepared_[set.tasks[i].model].engine == "plain" &&
+                               &workers == &workers_ && !mixed_processors_;
     const double error =
         std::max(relative_error(expected, actual), std::numeric_limits<double>::denorm_min());
     compared.worst_error = std::max(compared.worst_error, error);
@@ -232,21 +261,15 @@ Expected<ComparedRun> TaskBench::run_on(WorkerCrew& crew, const Workers& workers
 
 Expected<ComparedRun> TaskBench::run(const TaskPlan& plan, const TaskSet& set,
                                      const std::atomic<bool>& stop) {
-  return run_on(pinned_, workers_, plan, set, stop);
-}
-
-Expected<TaskPlan> TaskBench::baseline_plan(const std::string& name,
-                                            const PlanRequest& request) const {
-  PlanRequest own = request;
-  if (name.starts_with("sequential")) own.workers.resize(1);
-  return plan_by(own, "queue", std::vector<bool>(request.set.tasks.size(), false));
+  return run_on(pinned_ ? *pinned_ : *free_, workers_, plan, set, stop);
 }
 
 Expected<ComparedRun> TaskBench::run_baseline(const std::string& name, const TaskPlan& plan,
                                               const TaskSet& set, const std::atomic<bool>& stop) {
   // Threads of one request share its layers, and may not be kept to the core of the first.
-  if (name == "sequential-all") return run_on(free_, all_threads_, plan, set, stop);
-  return run_on(name == "async" ? free_ : pinned_, workers_, plan, set, stop);
+  if (name == "sequential-all") return run_on(*free_, all_threads_, plan, set, stop);
+  if (name == "async") return run_on(*free_, workers_, plan, set, stop);
+  return run(plan, set, stop);
 }
 
 }  // namespace pareto::tasks

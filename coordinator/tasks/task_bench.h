@@ -1,16 +1,22 @@
-// Models loaded by the workers of this device, whole and in stages, ready to be measured.
+// Models loaded by workers, of this process or of devices, whole and in stages, ready to be
+// measured.
 //
 //   Models ──open──▶ stages loaded by each worker ──rehearse──▶ times ──▶ TaskPlan ──run──▶ TaskRun
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "coordinator/cluster/cluster.h"
+#include "coordinator/cluster/transport_set.h"
 #include "coordinator/tasks/cost_metric.h"
+#include "coordinator/tasks/device_worker.h"
 #include "coordinator/tasks/model_stages.h"
 #include "coordinator/tasks/plan_choice.h"
 #include "coordinator/tasks/task.h"
@@ -23,10 +29,16 @@
 namespace pareto::tasks {
 
 struct BenchOptions {
-  std::size_t workers = 2;      ///< one at least; more than cores share them
-  std::size_t stages = 2;       ///< of a task, at most; 1: no model is cut
-  std::string engine = "auto";  ///< "auto": of each model the one that is fastest on one thread
-  std::string metric = "time";  ///< as CostMetric::parse() takes it
+  /// Workers, one at least; more than cores share them. With devices: workers of each; 0: as many
+  /// as it has cores.
+  std::size_t workers = 2;
+  /// Devices that run the tasks, and outlive the bench; null: threads of this process.
+  cluster::Cluster* devices = nullptr;
+  DeviceWorkerOptions links{};
+  std::size_t stages = 2;  ///< most stages of a task; 1: no model is cut; 0: as many as workers
+  /// "auto": of each model the one that is fastest on one thread, on each device.
+  std::string engine = "auto";
+  std::string metric = "time";  ///< text for CostMetric::parse()
   int all_threads = 1;          ///< threads of the baseline that shares each layer among all
   /// Told what is done next; may be empty.
   std::function<void(const std::string& what)> progress{};
@@ -35,7 +47,7 @@ struct BenchOptions {
 /// A model as it was loaded.
 struct PreparedModel {
   std::string title{};
-  std::string engine{};
+  std::string engine{};  ///< all of them if devices chose several: "prepacked, onednn"
   std::vector<LayerCost> layers{};
   std::vector<StageRange> ranges{};  ///< places of its stages; one: it is not cut
   StageId whole = 0;
@@ -50,38 +62,31 @@ struct ComparedRun {
   double worst_error = 0;      ///< relative to the largest output; 0: all bits are equal
 };
 
-/// The ways to run tasks that a schedule is compared with.
-struct Baseline {
-  std::string name;   ///< "async"
-  std::string about;  ///< half a sentence
-};
-/// Returns all of them.
-const std::vector<Baseline>& baselines();
-
 /// Threads: one owner.
 class TaskBench {
  public:
   /// `models`: one for each of `names`, which give batches and titles.
-  /// Fails: kInvalidArgument (the metric), as emit_shard() and ShardRunner::load() do, and kClosed
-  /// once `stop` is true.
+  /// Fails: kInvalidArgument (the metric), as emit_shard(), ShardRunner::load() and devices do, and
+  /// kClosed once `stop` is true.
   static Expected<std::unique_ptr<TaskBench>> open(std::vector<model::Model> models,
                                                    const std::vector<TaskModel>& names,
                                                    const BenchOptions& options,
                                                    const std::atomic<bool>& stop);
 
   const std::vector<PreparedModel>& models() const { return prepared_; }
-  std::vector<WorkerFacts> workers() const;
+  const std::vector<WorkerFacts>& workers() const { return facts_; }
+  /// Returns the names of the devices. No name means that this process runs the tasks.
+  const std::vector<std::string>& devices() const { return devices_; }
 
   /// Measures whole models and stages on tasks like these, which come together, with all workers at
-  /// work: they share the machine's memory. Fails: as run_tasks(); kClosed if it was stopped.
+  /// work: they share the machine's memory. Each device gets all of them. Fails: as run_tasks();
+  /// kUnavailable if a device is lost; kClosed if it was stopped.
   Expected<std::vector<ModelCosts>> rehearse(const TaskSet& set, const std::atomic<bool>& stop);
 
   /// Runs a plan once. Fails: as run_tasks().
   Expected<ComparedRun> run(const TaskPlan& plan, const TaskSet& set,
                             const std::atomic<bool>& stop);
-  /// Returns the plan of a baseline. Its times are the request's.
-  Expected<TaskPlan> baseline_plan(const std::string& name, const PlanRequest& request) const;
-  /// Runs a baseline's plan once.
+  /// Runs a baseline's plan once. Fails: as run_tasks().
   Expected<ComparedRun> run_baseline(const std::string& name, const TaskPlan& plan,
                                      const TaskSet& set, const std::atomic<bool>& stop);
 
@@ -91,21 +96,44 @@ class TaskBench {
     std::vector<Value> outputs;  ///< outputs of the whole model on one thread
   };
 
+  /// Tasks that each of some devices runs, all of them or only their first worker.
+  struct Rehearsal {
+    TaskSet set;
+    std::vector<bool> split;  ///< whether each task is split
+    std::vector<std::size_t> devices;
+    bool one_worker = false;
+  };
+  /// The time that a stage took on a device.
+  struct Sample {
+    StageId stage = 0;
+    std::size_t device = 0;
+    double ns = 0;
+  };
+
   TaskBench(std::vector<model::Model> models, std::vector<TaskModel> names, BenchOptions options);
   Expected<> prepare(std::size_t index, const std::atomic<bool>& stop);
   /// Cuts a model, and loads its stages. It is cut again where the engine's times show that stages
   /// are less equal than those of its layers promised.
-  Expected<> prepare_stages(const model::Model& model, std::int64_t batch, const CostMetric& metric,
-                            const runtime::RunnerOptions& options, const std::atomic<bool>& stop,
+  Expected<> prepare_stages(const model::Model& model, const CostMetric& metric,
+                            const runtime::RunnerOptions& options,
+                            std::vector<std::string>& engines, const std::atomic<bool>& stop,
                             PreparedModel& prepared);
-  Expected<std::string> load_everywhere(StageId id, const plan::Shard& shard,
-                                        const runtime::WeightSource& weights,
-                                        runtime::RunnerOptions options);
+  void add_workers();
+  std::size_t device_count() const { return std::max<std::size_t>(1, devices_.size()); }
+  /// Loads a stage on all workers from `first` on, on each device by its engine of `engines`, which
+  /// becomes the one that was kept.
+  Expected<> load_everywhere(StageId id, const plan::Shard& shard,
+                             const runtime::WeightSource& weights, runtime::RunnerOptions options,
+                             std::vector<std::string>& engines, std::size_t first = 0);
   const Example& example_of(const TaskSet& set, std::size_t task) const;
   std::vector<TaskJob> jobs_of(const TaskSet& set, const std::vector<bool>& split) const;
   Expected<ComparedRun> run_on(WorkerCrew& crew, const Workers& workers, const TaskPlan& plan,
                                const TaskSet& set, const std::atomic<bool>& stop);
+  /// Returns the time of each whole model on the fastest device, while nothing else runs.
   Expected<std::vector<Nanoseconds>> alone_times(const std::atomic<bool>& stop);
+  /// Runs the tasks on each of its devices at once, whose workers have a queue of their own.
+  Expected<std::vector<Sample>> rehearse_once(const Rehearsal& rehearsal,
+                                              const std::atomic<bool>& stop);
 
   std::vector<model::Model> models_;
   std::vector<TaskModel> names_;
@@ -113,10 +141,14 @@ class TaskBench {
   std::vector<PreparedModel> prepared_;
   std::vector<std::vector<Example>> examples_;  ///< examples, by model
   StageId next_id_ = 0;
+  std::vector<std::string> devices_;
+  std::vector<WorkerFacts> facts_;  ///< one for each of workers_
+  bool mixed_processors_ = false;   ///< devices have several kinds of them: bits may differ
+  cluster::TransportSet transports_;
   Workers workers_;
-  Workers all_threads_;  ///< one, whose stages share all threads
-  WorkerCrew pinned_;
-  WorkerCrew free_;
+  Workers all_threads_;               ///< one, whose stages share all threads
+  std::optional<WorkerCrew> pinned_;  ///< none with devices: these compute
+  std::optional<WorkerCrew> free_;
 };
 
 }  // namespace pareto::tasks

@@ -9,19 +9,18 @@ Nanoseconds PlannedTask::time_from(std::size_t stage) const {
 }
 
 Nanoseconds Problem::time_on(std::size_t worker, const StageCost& stage) const {
-  const double speed = workers[worker].speed;
-  return speed == 1 ? stage.time : from_nanoseconds(to_nanoseconds(stage.time) / speed);
-}
-
-Nanoseconds Problem::hand_over(std::size_t from, std::size_t to, const StageCost& stage) const {
-  if (workers[from].device == workers[to].device) return {};
-  return passage.latency + from_nanoseconds(passage.ns_per_byte * static_cast<double>(stage.bytes));
+  return stage.on_device.empty() ? stage.time : stage.on_device[workers[worker].device];
 }
 
 std::size_t Problem::stages() const {
   std::size_t count = 0;
   for (const PlannedTask& task : tasks) count += task.stages.size();
   return count;
+}
+
+std::size_t Assignment::queue_of_worker(std::size_t worker) const {
+  if (!queue_of.empty()) return queue_of[worker];
+  return queues.size() == 1 ? 0 : worker;
 }
 
 std::vector<Turn> all_turns(const Problem& problem) {

@@ -1,10 +1,11 @@
-// What a schedule of tasks is made from: stages and their times, workers, and what it costs to hand
-// values from one worker to another. Free of models and threads.
+// What a schedule of tasks is made from: stages, workers, and the times that these take for those.
+// Free of models and threads.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/base/clock.h"
@@ -13,8 +14,11 @@ namespace pareto::tasks {
 
 /// A part of a task. The stages of a task run one after the other, on any workers.
 struct StageCost {
-  Nanoseconds time{};       ///< on a worker of speed 1, while the other workers compute too
+  Nanoseconds time{};       ///< while the other workers compute too; the mean of all workers
   std::uint64_t bytes = 0;  ///< bytes of the values that the stage before hands over
+  /// The time on each device. It holds what values take to the device and back. Empty: `time` on
+  /// all of them.
+  std::vector<Nanoseconds> on_device{};
 };
 
 struct PlannedTask {
@@ -28,25 +32,16 @@ struct PlannedTask {
 };
 
 struct WorkerFacts {
-  std::size_t device = 0;  ///< workers of one device hand values over without copies
-  double speed = 1;        ///< times as fast as the worker that stages were timed on
-};
-
-/// The cost of values that cross from one device to another.
-struct Passage {
-  Nanoseconds latency{};
-  double ns_per_byte = 0;
+  std::size_t device = 0;
+  std::string name{};  ///< "server 2"; empty: its number says enough
 };
 
 struct Problem {
   std::vector<WorkerFacts> workers{};  ///< one at least
   std::vector<PlannedTask> tasks{};
-  Passage passage{};
 
   /// Returns how long a worker takes for a stage.
   Nanoseconds time_on(std::size_t worker, const StageCost& stage) const;
-  /// Returns how long the values of a stage take from the worker before it.
-  Nanoseconds hand_over(std::size_t from, std::size_t to, const StageCost& stage) const;
   std::size_t stages() const;  ///< number of all tasks' stages
 };
 
@@ -60,12 +55,14 @@ struct Turn {
 /// Queues of turns. A free worker takes the first turn of its queue that is ready: its task has
 /// come, and the stage before it is done.
 struct Assignment {
-  /// One queue that all workers take from, or one for each worker.
   std::vector<std::vector<Turn>> queues{};
+  /// The queue of each worker. Empty: all workers take from the only queue, or each has its own.
+  std::vector<std::size_t> queue_of{};
   /// A worker whose own queue has nothing ready takes what is ready from the end of another.
   bool steals = false;
 
-  bool is_shared() const { return queues.size() == 1; }
+  /// Returns the queue that a worker takes from.
+  std::size_t queue_of_worker(std::size_t worker) const;
 };
 
 /// Returns all turns of a problem, task by task.

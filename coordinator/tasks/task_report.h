@@ -8,6 +8,7 @@
 
 #include "coordinator/tasks/plan_choice.h"
 #include "coordinator/tasks/task.h"
+#include "coordinator/tasks/task_baselines.h"
 #include "coordinator/tasks/task_bench.h"
 #include "coordinator/tasks/task_timeline.h"
 
@@ -27,8 +28,18 @@ struct Contestant {
   double worst_error = 0;                ///< relative to the largest output
 };
 
+/// A device that was lost.
+struct DeviceLoss {
+  std::string device;
+  int round = 0;      ///< from 1; 0: while all was warmed up
+  std::string way{};  ///< name of the schedule or baseline that was being run
+  std::string error{};
+};
+
 struct TaskReport {
-  TaskSet set;
+  TaskSet set;                       ///< tasks that were admitted
+  std::vector<Task> refused{};       ///< tasks that were not
+  std::vector<std::string> devices;  ///< empty: threads of this machine
   std::size_t cores = 1;
   std::vector<PreparedModel> models;
   std::vector<ModelCosts> costs;
@@ -36,6 +47,8 @@ struct TaskReport {
   std::vector<Contestant> contestants;  ///< first the schedule, then the baselines
   int rounds = 0;                       ///< that were asked for
   bool stopped = false;                 ///< somebody stopped it before they were done
+  /// Devices that were lost, which ended it: others ran what was left of the run in hand.
+  std::vector<DeviceLoss> losses;
 
   const Contestant& schedule() const { return contestants.front(); }
   /// Returns how many times as fast the schedule is as a contestant; 0: not known.
@@ -55,15 +68,18 @@ struct TaskSweep {
 };
 
 struct ContestOptions {
-  std::vector<std::string> baselines{};  ///< names out of baselines()
+  /// Names out of baselines(); those that do not fit are left out.
+  std::vector<std::string> baselines{};
   int rounds = 5;
   std::string schedule{kAutoTaskSchedule};
   Splitting splitting = Splitting::kAuto;
+  std::string admission = "all";  ///< name of a rule
 };
 
-/// Rehearses, chooses a plan, and runs it in turns with the baselines. A stop ends it after the
-/// stages in hand; what was done by then is in the report.
-/// Fails: as TaskBench's members, and as choose_plan().
+/// Rehearses, admits tasks, chooses a plan, and runs it in turns with the baselines. A stop ends it
+/// after the stages in hand, and a lost device after the run in hand. What was done by then is in
+/// the report.
+/// Fails: as TaskBench's members and choose_plan(); kInvalidArgument if no task is admitted.
 Expected<TaskReport> run_contest(
     TaskBench& bench, const TaskSet& set, const ContestOptions& options,
     const std::atomic<bool>& stop,

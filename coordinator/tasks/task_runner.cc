@@ -29,7 +29,8 @@ class SharedRun {
   /// Works until nothing is left for the worker.
   void work(std::size_t number, Worker& worker) {
     std::unique_lock lock(mutex_);
-    while (!error_) {
+    if (worker.is_lost()) dispatch_.lose(number);
+    while (!error_ && !worker.is_lost()) {
       if (stop_) {
         run_.stopped = true;
         break;
@@ -65,11 +66,20 @@ class SharedRun {
 
   void run_turn(std::unique_lock<std::mutex>& lock, Turn turn, std::size_t number, Worker& worker) {
     std::vector<Value> inputs = std::exchange(values_[turn.task], {});
+    std::vector<Value> kept;
+    if (worker.may_be_lost()) kept = inputs;
     lock.unlock();
     const Nanoseconds start = now();
     auto outputs = worker.run(jobs_[turn.task].stages[turn.stage], std::move(inputs));
     const Nanoseconds finish = now();
     lock.lock();
+    if (!outputs && worker.is_lost()) {
+      run_.losses.push_back({number, std::move(outputs).error()});
+      values_[turn.task] = std::move(kept);
+      dispatch_.lose(number);
+      dispatch_.put_back(turn, number);
+      return;
+    }
     if (!outputs) {
       if (!error_) {
         error_ = std::move(outputs).error();
@@ -81,7 +91,7 @@ class SharedRun {
     run_.timeline.spans.push_back({turn, number, start, finish});
     const bool is_last = turn.stage + 1 == problem_.tasks[turn.task].stages.size();
     (is_last ? run_.outputs : values_)[turn.task] = *std::move(outputs);
-    dispatch_.finish(turn, number, finish);
+    dispatch_.finish(turn, finish);
     changed_.notify_all();
   }
 

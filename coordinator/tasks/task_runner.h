@@ -20,17 +20,24 @@ struct TaskJob {
   std::vector<Value> inputs;
 };
 
+/// A worker that was lost during a run.
+struct WorkerLoss {
+  std::size_t worker = 0;
+  Error error;
+};
+
 struct TaskRun {
   Timeline timeline;
   std::vector<std::vector<Value>> outputs;  ///< outputs by task; none if it was not done
   bool stopped = false;                     ///< not all was run, because somebody wanted to stop
+  /// Workers that were lost. Others ran their stages, unless none was left.
+  std::vector<WorkerLoss> losses{};
 };
 
-using Workers = std::vector<std::unique_ptr<Worker>>;
-
 /// Runs all jobs, by as many workers as the problem has. The assignment has passed check(). When
-/// `stop` becomes true, stages that have begun are ended, and no other begins.
-/// Fails: the first error of a worker, with the task and the stage.
+/// `stop` becomes true, stages that have begun are ended, and no other begins. Workers that were
+/// lost before are left out.
+/// Fails: the first error of a worker that is not lost, with the task and the stage.
 Expected<TaskRun> run_tasks(WorkerCrew& crew, const Workers& workers, const Problem& problem,
                             const Assignment& assignment, const std::vector<TaskJob>& jobs,
                             const std::atomic<bool>& stop);

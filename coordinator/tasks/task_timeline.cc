@@ -38,7 +38,7 @@ Timeline predict(const Problem& problem, const Assignment& assignment) {
     now = *next;
     for (auto& span : running) {
       if (!span || span->finish > now) continue;
-      dispatch.finish(span->turn, span->worker, span->finish);
+      dispatch.finish(span->turn, span->finish);
       timeline.spans.push_back(*span);
       span.reset();
     }

@@ -6,42 +6,52 @@ namespace pareto::tasks {
 
 TurnDispatch::TurnDispatch(const Problem& problem, const Assignment& assignment)
     : problem_(problem),
+      assignment_(assignment),
       queues_(assignment.queues),
-      steals_(assignment.steals),
-      progress_(problem.tasks.size()) {}
+      workers_of_(assignment.queues.size()),
+      progress_(problem.tasks.size()),
+      left_(problem.stages()) {
+  for (std::size_t worker = 0; worker < problem.workers.size(); ++worker) {
+    ++workers_of_[assignment.queue_of_worker(worker)];
+  }
+}
 
-std::optional<Nanoseconds> TurnDispatch::ready_at(Turn turn, std::size_t worker) const {
-  const PlannedTask& task = problem_.tasks[turn.task];
+std::optional<Nanoseconds> TurnDispatch::ready_at(Turn turn) const {
   const Progress& progress = progress_[turn.task];
   if (progress.done != turn.stage) return std::nullopt;
-  if (turn.stage == 0) return task.arrival;
-  return progress.end + problem_.hand_over(progress.worker, worker, task.stages[turn.stage]);
+  return turn.stage == 0 ? problem_.tasks[turn.task].arrival : progress.end;
 }
 
 NextTurn TurnDispatch::next(std::size_t worker, Nanoseconds now) {
-  const std::size_t own = queues_.size() == 1 ? 0 : worker;
-  NextTurn next;
+  if (left_ == 0) return {};
+  const std::size_t own = assignment_.queue_of_worker(worker);
+  NextTurn next{.kind = NextTurn::Kind::kWaitForOthers};
   const auto take = [&](std::vector<Turn>& queue, std::vector<Turn>::iterator at) {
     next = {NextTurn::Kind::kRun, *at, {}};
     queue.erase(at);
   };
   // Looks at one turn: returns whether it is ready, and notes when it will be.
   const auto is_ready = [&](Turn turn) {
-    const auto ready = ready_at(turn, worker);
-    if (ready && *ready <= now) return true;
-    if (!ready) {
-      if (next.kind == NextTurn::Kind::kDone) next.kind = NextTurn::Kind::kWaitForOthers;
-    } else if (next.kind != NextTurn::Kind::kWaitUntil || *ready < next.until) {
+    const auto ready = ready_at(turn);
+    if (!ready) return false;
+    if (*ready <= now) return true;
+    if (next.kind != NextTurn::Kind::kWaitUntil || *ready < next.until) {
       next.kind = NextTurn::Kind::kWaitUntil;
       next.until = *ready;
     }
     return false;
   };
-  if (const auto at = std::ranges::find_if(queues_[own], is_ready); at != queues_[own].end()) {
-    take(queues_[own], at);
-    return next;
+  const auto take_first = [&](std::vector<Turn>& queue) {
+    const auto at = std::ranges::find_if(queue, is_ready);
+    if (at == queue.end()) return false;
+    take(queue, at);
+    return true;
+  };
+  if (take_first(queues_[own])) return next;
+  for (std::size_t other = 0; other < queues_.size(); ++other) {
+    if (other != own && is_orphaned(other) && take_first(queues_[other])) return next;
   }
-  for (std::size_t other = 0; steals_ && other < queues_.size(); ++other) {
+  for (std::size_t other = 0; assignment_.steals && other < queues_.size(); ++other) {
     if (other == own) continue;
     std::vector<Turn>& queue = queues_[other];
     const auto at = std::find_if(queue.rbegin(), queue.rend(), is_ready);
@@ -52,8 +62,16 @@ NextTurn TurnDispatch::next(std::size_t worker, Nanoseconds now) {
   return next;
 }
 
-void TurnDispatch::finish(Turn turn, std::size_t worker, Nanoseconds now) {
-  progress_[turn.task] = {turn.stage + 1, worker, now};
+void TurnDispatch::finish(Turn turn, Nanoseconds now) {
+  progress_[turn.task] = {turn.stage + 1, now};
+  --left_;
+}
+
+void TurnDispatch::lose(std::size_t worker) { --workers_of_[assignment_.queue_of_worker(worker)]; }
+
+void TurnDispatch::put_back(Turn turn, std::size_t worker) {
+  std::vector<Turn>& queue = queues_[assignment_.queue_of_worker(worker)];
+  queue.insert(queue.begin(), turn);
 }
 
 }  // namespace pareto::tasks

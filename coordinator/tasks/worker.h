@@ -1,8 +1,10 @@
-// Who runs stages. A worker of this process is a thread on a core; others may be behind a link.
+// Who runs stages. A worker of this process is a thread on a core; one of a device is a stage there
+// (coordinator/tasks/device_worker.h).
 #pragma once
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "core/base/error.h"
@@ -27,9 +29,15 @@ class Worker {
   /// Forgets a stage.
   virtual void unload(StageId stage) = 0;
   /// Runs a loaded stage. Values are handed over without copies where there is one memory.
-  /// Fails: as runtime::ShardRunner::run(), kUnavailable (its device is gone).
+  /// Fails: as runtime::ShardRunner::run(); as links do if its device is lost.
   virtual Expected<std::vector<Value>> run(StageId stage, std::vector<Value> inputs) = 0;
+  /// Returns whether its device may be lost while a stage runs.
+  virtual bool may_be_lost() const { return false; }
+  /// Returns whether its device was lost: nothing runs there any more.
+  virtual bool is_lost() const { return false; }
 };
+
+using Workers = std::vector<std::unique_ptr<Worker>>;
 
 /// Returns a worker that runs in the thread which calls it.
 std::unique_ptr<Worker> make_in_process_worker();

@@ -18,10 +18,9 @@ Placement WorkerPlans::earliest_finish(Turn turn) const {
   const PlannedTask& task = problem_.tasks[turn.task];
   const StageCost& stage = task.stages[turn.stage];
   const auto& before = ends_[turn.task];
+  const Nanoseconds ready = before ? before->finish : task.arrival;
   std::optional<Placement> best;
   for (std::size_t worker = 0; worker < plans_.size(); ++worker) {
-    const Nanoseconds ready =
-        before ? before->finish + problem_.hand_over(before->worker, worker, stage) : task.arrival;
     const Nanoseconds time = problem_.time_on(worker, stage);
     const Nanoseconds start = earliest_start(worker, ready, time);
     if (!best || start + time < best->finish) best = Placement{worker, start, start + time};

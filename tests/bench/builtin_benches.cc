@@ -3,6 +3,7 @@
 #include "core/transport/transport.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/benches.h"
+#include "tests/bench/device_tasks.h"
 #include "tests/bench/overlapped.h"
 #include "tests/bench/warm_links.h"
 
@@ -72,6 +73,7 @@ std::vector<Bench> builtin_benches() {
   add("tasks", "over_queue", tasks_mixes);
   add("tasks", "deadline_misses", tasks_deadlines);
   add("tasks", "task_mismatches", tasks_mismatches);
+  if (::geteuid() == 0) add("tasks", "over_devices", device_tasks);
   add("pipeline", "overhead_ms/k2",
       [](const std::string& name) { return pipeline_overhead(name, "mobilenetv2", "tcp", 0.5); });
   // Each brings loaded_response/… along.

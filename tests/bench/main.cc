@@ -8,6 +8,7 @@
 #include <set>
 
 #include "tests/bench/bench.h"
+#include "tests/bench/device_tasks.h"
 #include "tests/bench/overlapped.h"
 #include "tests/bench/replay_stage.h"
 #include "tests/bench/warm_links.h"
@@ -62,6 +63,9 @@ int main(int argc, char** argv) {
   }
   if (argc > 1 && std::string_view(argv[1]) == "overlapped") {
     return pareto::bench::run_overlapped(argc - 1, argv + 1);
+  }
+  if (argc > 1 && std::string_view(argv[1]) == "device-tasks") {
+    return pareto::bench::run_device_tasks(argc - 1, argv + 1);
   }
   const auto benches = pareto::bench::builtin_benches();
   std::set<std::string> known;

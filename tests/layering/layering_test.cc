@@ -117,7 +117,8 @@ const std::map<std::string, std::set<std::string>>& allowed_arrows() {
         "coordinator/statistics", "coordinator/sweep"}},
       {"coordinator/tasks",
        {"core/base", "core/tensor", "core/plan", "core/runtime", "partitioner/model/graph",
-        "partitioner/model/emit", "partitioner/planning/simulation", "coordinator/results"}},
+        "partitioner/model/emit", "partitioner/planning/simulation", "coordinator/results",
+        "coordinator/cluster", "coordinator/load"}},
       // What users see.
       {"client/report",
        {"core/base", "core/plan", "partitioner/planning/cost", "partitioner/planning/simulation",

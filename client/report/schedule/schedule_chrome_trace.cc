@@ -46,7 +46,7 @@ std::string schedule_chrome_trace(const ScheduleReport& report) {
   Events events;
   events.name_process(0, report.model);
   for (std::size_t i = 0; i < worker_shares(report).size(); ++i) {
-    events.name_thread({0, static_cast<int>(i) + 1}, fmt::format("worker {}", i));
+    events.name_thread({0, static_cast<int>(i) + 1}, report.worker_name(i));
   }
   for (const schedules::TurnTime& turn : trace.turns) {
     const UnitFacts& unit = units[turn.unit];

@@ -50,6 +50,11 @@ std::vector<bool> shared_turns(const schedules::ScheduleTrace& trace) {
   return all;
 }
 
+std::string ScheduleReport::worker_name(std::size_t worker) const {
+  const bool has_name = worker < worker_names.size() && !worker_names[worker].empty();
+  return has_name ? worker_names[worker] : fmt::format("worker {}", worker);
+}
+
 std::vector<WorkerShare> worker_shares(const ScheduleReport& report) {
   const std::vector<bool> shared = shared_turns(report.trace);
   std::size_t count = report.trace.timetable.workers();

@@ -33,7 +33,11 @@ struct ScheduleReport {
   std::string reason{};  ///< why it is not the one asked for, or was chosen; or empty
   std::string engine;
   std::string precision;
-  int threads = 1;  ///< threads of the shard, and the most workers
+  int threads = 1;                          ///< threads of the shard, and the most workers
+  std::vector<std::string> worker_names{};  ///< "pi", by worker; empty: their numbers say enough
+
+  /// Returns "pi", or "worker 0" if it has no name.
+  std::string worker_name(std::size_t worker) const;
   std::int64_t batch = 1;
   /// Facts of the model as calls of modules and functions; no value: it is not made of calls.
   std::optional<GraphFacts> calls{};

@@ -54,7 +54,7 @@ class Gantt {
     draw_axis();
     for (std::size_t i = 0; i < shares_.size(); ++i) {
       text(kLeft - 10, row(i) + kRow / 2 + 4, "end",
-           fmt::format("worker {} · {:.0f} %", i, 100 * shares_[i].share), 10.5);
+           fmt::format("{} · {:.0f} %", report_.worker_name(i), 100 * shares_[i].share), 10.5);
     }
     for (std::size_t i = 0; i < report_.trace.turns.size(); ++i) draw_turn(i);
     draw_legend();

@@ -8,11 +8,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json figures_to_json(const tasks::RunFigures& figures) {
+Json figures_to_json(const tasks::RunFigures& figures, const tasks::Problem& problem) {
   Json busy = Json::array();
-  for (const tasks::WorkerUse& use : figures.workers) {
-    busy.push_back(
-        {{"stages", use.stages}, {"busy_ms", to_milliseconds(use.busy)}, {"share", use.share}});
+  for (std::size_t i = 0; i < figures.workers.size(); ++i) {
+    const tasks::WorkerUse& use = figures.workers[i];
+    Json worker{
+        {"stages", use.stages}, {"busy_ms", to_milliseconds(use.busy)}, {"share", use.share}};
+    if (!problem.workers[i].name.empty()) worker["name"] = problem.workers[i].name;
+    busy.push_back(std::move(worker));
   }
   return {{"makespan_ms", to_milliseconds(figures.makespan)},
           {"throughput_per_s", figures.throughput_per_s},
@@ -34,7 +37,7 @@ Json contestant_json(const tasks::TaskReport& report, const tasks::Contestant& o
             {"speed_up", report.speed_up_over(one)},
             {"output_mismatches", one.mismatches},
             {"worst_output_error", one.worst_error},
-            {"figures", figures_to_json(one.figures)}};
+            {"figures", figures_to_json(one.figures, one.plan.problem)}};
   return json;
 }
 
@@ -106,7 +109,15 @@ Json report_to_json(const tasks::TaskReport& report) {
     if (&one != &report.schedule()) contestants.push_back(contestant_json(report, one));
   }
   const tasks::Contestant& run = report.schedule();
+  Json losses = Json::array();
+  for (const tasks::DeviceLoss& loss : report.losses) {
+    losses.push_back(
+        {{"device", loss.device}, {"round", loss.round}, {"way", loss.way}, {"error", loss.error}});
+  }
   return {{"workers", run.plan.problem.workers.size()},
+          {"devices", report.devices},
+          {"lost_devices", losses},
+          {"not_admitted", report.refused.size()},
           {"cores", report.cores},
           {"rounds", report.rounds},
           {"stopped", report.stopped},
@@ -114,7 +125,7 @@ Json report_to_json(const tasks::TaskReport& report) {
           {"models", models_to_json(report)},
           {"tasks", tasks_to_json(report)},
           {"schedule", contestant_json(report, run)},
-          {"predicted", figures_to_json(report.predicted)},
+          {"predicted", figures_to_json(report.predicted, run.plan.problem)},
           {"prediction_error", report.prediction_error()},
           {"baselines", contestants},
           {"timeline", spans_to_json(run.timeline)}};

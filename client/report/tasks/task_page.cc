@@ -28,7 +28,7 @@ std::vector<Headline> task_headlines(const tasks::TaskReport& report) {
 
 Expected<std::string> task_page(const tasks::TaskReport& report) {
   FigurePage page{.title = task_title(report), .subtitle = report.schedule().about};
-  if (report.stopped) page.subtitle += "; " + stopped_text(report);
+  for (const std::string& remark : remarks_on(report)) page.subtitle += "; " + remark;
   page.subtitle += "; outputs " + outputs_text(report);
   page.headlines = task_headlines(report);
   page.picture_title = "Who runs what, when";

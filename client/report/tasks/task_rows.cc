@@ -9,16 +9,19 @@
 namespace pareto::report {
 namespace {
 
-/// Returns "98 % 83 %", or of many workers "40 to 98 %".
-std::string busy_text(const tasks::RunFigures& figures) {
+/// Returns "98 % 83 %", with names "pi 98 % server 83 %", or of many workers "40 to 98 %".
+std::string busy_text(const tasks::Contestant& one) {
+  const tasks::RunFigures& figures = one.figures;
   constexpr std::size_t kMostShares = 4;
   if (figures.workers.size() > kMostShares) {
     const auto [least, most] = std::ranges::minmax(figures.workers, {}, &tasks::WorkerUse::share);
     return fmt::format("{:.0f} to {:.0f} %", 100 * least.share, 100 * most.share);
   }
   std::vector<std::string> busy;
-  for (const tasks::WorkerUse& use : figures.workers) {
-    busy.push_back(fmt::format("{:.0f} %", 100 * use.share));
+  for (std::size_t i = 0; i < figures.workers.size(); ++i) {
+    const std::string& name = one.plan.problem.workers[i].name;
+    busy.push_back(
+        fmt::format("{}{}{:.0f} %", name, name.empty() ? "" : " ", 100 * figures.workers[i].share));
   }
   return join(busy, " ");
 }
@@ -56,7 +59,7 @@ CellTable ways_table(const tasks::TaskReport& report) {
                    is_schedule ? "1" : factor_text(report.speed_up_over(one)),
                    fmt::format("{:.4g}", one.figures.throughput_per_s),
                    any ? task_ms(one.figures.mean_completion) : "-",
-                   factor_text(one.figures.mean_slowdown), busy_text(one.figures),
+                   factor_text(one.figures.mean_slowdown), busy_text(one),
                    std::to_string(one.figures.misses)},
          .style = is_schedule ? RowStyle::kStrong : RowStyle::kPlain,
          .note = is_schedule ? "" : one.about});

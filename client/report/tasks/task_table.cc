@@ -26,7 +26,7 @@ std::string write_task_table(const tasks::TaskReport& report, const ReportStyle&
   if (all || run.partial || report.set.tasks.size() <= kMostLines) {
     text += "\n" + cells_text(tasks_table(report), style);
   }
-  if (report.stopped) text += stopped_text(report) + "\n";
+  for (const std::string& remark : remarks_on(report)) text += remark + "\n";
   return text;
 }
 

@@ -9,17 +9,38 @@
 #include "core/base/text.h"
 
 namespace pareto::report {
+namespace {
+
+/// Returns "12.3 ms"; of devices "pi 30.1 ms, server 12.3 ms".
+std::string time_text(const tasks::StageCost& cost, const std::vector<std::string>& devices) {
+  if (cost.on_device.empty()) return task_ms(cost.time) + " ms";
+  std::vector<std::string> times;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    times.push_back(fmt::format("{} {} ms", devices[i], task_ms(cost.on_device[i])));
+  }
+  return join(times);
+}
+
+std::string loss_text(const tasks::DeviceLoss& loss) {
+  const std::string when =
+      loss.round > 0 ? fmt::format("in round {}", loss.round) : "in the warm-up";
+  return fmt::format("{} was lost {} of {}: {}", loss.device, when, loss.way, loss.error);
+}
+
+}  // namespace
 
 std::string task_title(const tasks::TaskReport& report) {
-  return fmt::format("{} on {} of this device, {}", counted(report.set.tasks.size(), "task"),
-                     counted(report.schedule().plan.problem.workers.size(), "worker"),
-                     counted(report.cores, "core"));
+  const std::string on = report.devices.empty()
+                             ? fmt::format("this device, {}", counted(report.cores, "core"))
+                             : join(report.devices);
+  return fmt::format("{} on {} of {}", counted(report.set.tasks.size(), "task"),
+                     counted(report.schedule().plan.problem.workers.size(), "worker"), on);
 }
 
 std::string stages_text(const tasks::TaskReport& report, std::size_t model) {
   const tasks::ModelCosts& costs = report.costs[model];
-  std::string line = fmt::format("{} ms alone, {} ms next to others", task_ms(costs.alone),
-                                 task_ms(costs.whole.time));
+  std::string line = fmt::format("{} ms alone, {} next to others", task_ms(costs.alone),
+                                 time_text(costs.whole, report.devices));
   if (costs.stages.size() < 2) return line;
   const std::vector<tasks::StageRange>& ranges = report.models[model].ranges;
   std::vector<std::string> times;
@@ -32,13 +53,23 @@ std::string stages_text(const tasks::TaskReport& report, std::size_t model) {
                             join(times, " + "), join(cuts));
 }
 
-std::string stopped_text(const tasks::TaskReport& report) {
+std::vector<std::string> remarks_on(const tasks::TaskReport& report) {
+  std::vector<std::string> remarks;
+  if (!report.refused.empty()) {
+    remarks.push_back(
+        fmt::format("not admitted: {}, predicted to miss their deadlines or to make "
+                    "others miss theirs",
+                    counted(report.refused.size(), "task")));
+  }
+  for (const tasks::DeviceLoss& loss : report.losses) remarks.push_back(loss_text(loss));
+  if (!report.stopped && report.losses.empty()) return remarks;
   const tasks::Contestant& run = report.schedule();
-  return fmt::format("stopped after {} of {}{}", run.makespans.size(),
-                     counted(report.rounds, "round"),
-                     run.partial ? fmt::format("; {} of {} were done", run.figures.done,
-                                               counted(report.set.tasks.size(), "task"))
-                                 : "");
+  remarks.push_back(fmt::format("stopped after {} of {}{}", run.makespans.size(),
+                                counted(report.rounds, "round"),
+                                run.partial ? fmt::format("; {} of {} were done", run.figures.done,
+                                                          counted(report.set.tasks.size(), "task"))
+                                            : ""));
+  return remarks;
 }
 
 std::string prediction_text(const tasks::TaskReport& report) {
@@ -73,6 +104,9 @@ ScheduleReport as_schedule(const tasks::TaskReport& report) {
   schedule.schedule = run.name;
   schedule.reason = run.about;
   schedule.threads = static_cast<int>(problem.workers.size());
+  for (const tasks::WorkerFacts& worker : problem.workers) {
+    schedule.worker_names.push_back(worker.name);
+  }
   schedule.engine = report.models.empty() ? "" : report.models.front().engine;
   schedule.precision = "fp32";
   schedule.from_zero = true;

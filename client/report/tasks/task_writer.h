@@ -39,8 +39,9 @@ Expected<std::string> task_sweep_page(const tasks::TaskSweep& sweep);
 std::string task_title(const tasks::TaskReport& report);
 /// Returns "24.1 ms alone, 26.3 ms next to others; in 2 stages 13.2 + 13.1 ms, cut after:layer3".
 std::string stages_text(const tasks::TaskReport& report, std::size_t model);
-/// Returns how much of a run that was stopped is whole.
-std::string stopped_text(const tasks::TaskReport& report);
+/// Returns what else is to be known of a run, a sentence each: which tasks were refused, which
+/// devices lost, and how much is whole if it was stopped.
+std::vector<std::string> remarks_on(const tasks::TaskReport& report);
 /// Returns "27.5 ms predicted, 27.9 ms measured: 1.4 % too short".
 std::string prediction_text(const tasks::TaskReport& report);
 /// Returns what the comparison of all outputs came to, in a sentence.

@@ -23,7 +23,8 @@ using testing::Not;
 constexpr Nanoseconds ms(int count) { return std::chrono::milliseconds(count); }
 
 /// Returns three tasks on two workers, the first split in two. They come at 10 ms.
-///   worker 0: 0.0 from 10 to 30 ms, 1 from 30 to 60 ms; worker 1: 0.1 from 30 to 50 ms, 2 to 80 ms.
+///   worker 0: 0.0 from 10 to 30 ms, 1 from 30 to 60 ms;
+///   worker 1: 0.1 from 30 to 50 ms, 2 to 80 ms.
 tasks::TaskReport three_tasks(bool stopped = false) {
   tasks::TaskReport report;
   report.cores = 2;

@@ -12,17 +12,14 @@ struct RandomProblemOptions {
   std::size_t most_tasks = 12;
   std::size_t most_stages = 3;
   bool arrivals = false;
-  bool devices = false;  ///< workers of several speeds on several devices
+  bool devices = false;  ///< workers on several devices, which take different times
 };
 
 inline Problem random_problem(std::mt19937& random, const RandomProblemOptions& options) {
   Problem problem;
   problem.workers.resize(1 + random() % 4);
   if (options.devices) {
-    for (std::size_t i = 0; i < problem.workers.size(); ++i) {
-      problem.workers[i] = {.device = i / 2, .speed = i % 2 == 0 ? 1.0 : 0.5};
-    }
-    problem.passage = {.latency = Nanoseconds(50), .ns_per_byte = 0.5};
+    for (std::size_t i = 0; i < problem.workers.size(); ++i) problem.workers[i].device = i / 2;
   }
   problem.tasks.resize(1 + random() % options.most_tasks);
   for (PlannedTask& task : problem.tasks) {
@@ -31,13 +28,17 @@ inline Problem random_problem(std::mt19937& random, const RandomProblemOptions& 
     if (random() % 2 == 0) task.deadline = task.arrival + Nanoseconds(1 + random() % 3000);
     task.stages.resize(1 + random() % options.most_stages);
     for (StageCost& stage : task.stages) {
-      stage = {.time = Nanoseconds(1 + random() % 500), .bytes = random() % 100};
+      stage.time = Nanoseconds(1 + random() % 500);
+      if (!options.devices) continue;
+      for (std::size_t i = 0; i < 2; ++i) {
+        stage.on_device.emplace_back(1 + random() % 500);
+      }
     }
   }
   return problem;
 }
 
-/// Returns what no schedule of workers of speed 1 can be faster than, if all tasks come together.
+/// Returns what no schedule can be faster than, if all tasks come together and devices are alike.
 inline Nanoseconds lower_bound(const Problem& problem) {
   Nanoseconds sum{};
   Nanoseconds longest{};

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 
 #include "coordinator/tasks/assignment_check.h"
@@ -32,6 +33,36 @@ class NotingWorker final : public Worker {
  private:
   std::function<Expected<>(StageId)> before_;
 };
+
+/// A worker of a device that is lost when it is to run for the `last`th time.
+class LosingWorker final : public Worker {
+ public:
+  explicit LosingWorker(int last) : left_(last) {}
+  Expected<std::string> load(StageId, const plan::Shard&, const runtime::WeightSource&,
+                             const runtime::RunnerOptions&) override {
+    return std::string("none");
+  }
+  void unload(StageId) override {}
+  Expected<std::vector<Value>> run(StageId stage, std::vector<Value> inputs) override {
+    if (--left_ <= 0) return fail(ErrorCode::kUnavailable, "server: it is gone");
+    return NotingWorker().run(stage, std::move(inputs));
+  }
+  bool may_be_lost() const override { return true; }
+  bool is_lost() const override { return left_ <= 0; }
+
+ private:
+  std::atomic<int> left_;
+};
+
+/// Checks that a task's output is what all its stages make, each once.
+void expect_whole(const Problem& problem, const TaskRun& run, std::size_t task) {
+  std::string expected = std::to_string(task);
+  for (std::size_t i = 0; i < problem.tasks[task].stages.size(); ++i) {
+    expected += " " + std::to_string(i);
+  }
+  ASSERT_FALSE(run.outputs[task].empty()) << task;
+  EXPECT_EQ(*run.outputs[task].front().get_if<std::string>(), expected);
+}
 
 std::vector<TaskJob> jobs_for(const Problem& problem) {
   std::vector<TaskJob> jobs;
@@ -66,11 +97,7 @@ TEST(TaskRunner, RunsWhatEveryScheduleAssigns) {
       const auto whole = check(run->timeline, problem);
       EXPECT_TRUE(whole) << schedule.name << ": " << whole.error().message;
       for (std::size_t task = 0; task < problem.tasks.size(); ++task) {
-        std::string expected = std::to_string(task);
-        for (std::size_t i = 0; i < problem.tasks[task].stages.size(); ++i) {
-          expected += " " + std::to_string(i);
-        }
-        EXPECT_EQ(*run->outputs[task].front().get_if<std::string>(), expected);
+        expect_whole(problem, *run, task);
       }
     }
   }
@@ -129,6 +156,52 @@ TEST(TaskRunner, AnErrorNamesTaskAndStage) {
   ASSERT_FALSE(run);
   EXPECT_EQ(run.error().code, ErrorCode::kExhausted);
   EXPECT_THAT(run.error().message, HasSubstr("stage 1: no memory"));
+}
+
+TEST(TaskRunner, OthersRunWhatALostWorkerLeft) {
+  std::mt19937 random(8);
+  const std::atomic<bool> never{false};
+  for (int trial = 0; trial < 60; ++trial) {
+    Problem problem = random_problem(random, {.devices = true});
+    problem.workers.resize(3);
+    WorkerCrew crew(3, WorkerCrew::Cores::kAny);
+    for (const TaskSchedule& schedule : builtin_task_schedules()) {
+      Workers workers = workers_for(problem);
+      workers[trial % 3] = std::make_unique<LosingWorker>(1 + trial / 3 % 4);
+      const auto run =
+          run_tasks(crew, workers, problem, schedule.assign(problem), jobs_for(problem), never);
+      ASSERT_TRUE(run) << run.error().message;
+      EXPECT_FALSE(run->stopped);
+      EXPECT_LE(run->losses.size(), 1U);
+      EXPECT_TRUE(check(run->timeline, problem)) << schedule.name;
+      for (std::size_t task = 0; task < problem.tasks.size(); ++task) {
+        expect_whole(problem, *run, task);
+      }
+    }
+  }
+}
+
+TEST(TaskRunner, WhatNobodyIsLeftToRunIsNotDone) {
+  Problem problem;
+  problem.workers = {{.device = 0}, {.device = 1}};
+  problem.tasks.assign(5, {.stages = {{}, {}}});
+  const std::atomic<bool> never{false};
+  WorkerCrew crew(2, WorkerCrew::Cores::kAny);
+  Workers workers;
+  for (int i = 0; i < 2; ++i) workers.push_back(std::make_unique<LosingWorker>(3));
+  const auto run =
+      run_tasks(crew, workers, problem, assign_queue(problem), jobs_for(problem), never);
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_EQ(run->losses.size(), 2U);
+  EXPECT_THAT(run->losses.front().error.message, HasSubstr("server: it is gone"));
+  EXPECT_EQ(run->timeline.spans.size(), 4U) << "two stages by each";
+  EXPECT_EQ(figures_of(run->timeline, problem, {}).done,
+            static_cast<std::size_t>(std::ranges::count_if(
+                run->outputs, [](const auto& outputs) { return !outputs.empty(); })));
+  const auto again =
+      run_tasks(crew, workers, problem, assign_queue(problem), jobs_for(problem), never);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_TRUE(again->timeline.spans.empty()) << "they stay lost";
 }
 
 TEST(TaskRunner, MoreWorkersThanCoresRunAllTasks) {

@@ -83,14 +83,24 @@ TEST(TaskSchedule, ASplitTaskFillsWhatIsUneven) {
   EXPECT_EQ(makespan("longest", problem).count(), 15);
 }
 
-TEST(TaskSchedule, HeftCountsWhatAHandOverCosts) {
+/// Two devices with a worker each, and tasks of one stage that takes 10 on the first and 30 on the
+/// second, of which 20 are transfer.
+Problem near_and_far(std::size_t tasks) {
   Problem problem;
-  problem.workers = {{.device = 0}, {.device = 1, .speed = 2}};
-  problem.passage = {.latency = Nanoseconds(100)};
-  problem.tasks = {{.stages = {{.time = Nanoseconds(10)}, {.time = Nanoseconds(10)}}}};
-  const Timeline timeline = predict(problem, assign_heft(problem));
-  EXPECT_EQ(timeline.spans[0].worker, timeline.spans[1].worker) << "crossing costs more";
-  EXPECT_EQ(timeline.makespan().count(), 10) << "on the faster one";
+  problem.workers = {{.device = 0}, {.device = 1}};
+  const StageCost stage{.time = Nanoseconds(20), .on_device = {Nanoseconds(10), Nanoseconds(30)}};
+  problem.tasks.assign(tasks, {.stages = {stage}});
+  return problem;
+}
+
+TEST(TaskSchedule, PlacementCountsWhatADeviceTakesWithTransfer) {
+  for (const char* schedule : {"heft", "eft"}) {
+    EXPECT_EQ(makespan(schedule, near_and_far(2)).count(), 20)
+        << schedule << ": the near one runs both";
+    EXPECT_EQ(makespan(schedule, near_and_far(4)).count(), 30)
+        << schedule << ": the far one takes one of four";
+  }
+  EXPECT_EQ(makespan("queue", near_and_far(2)).count(), 30) << "it does not look at times";
 }
 
 TEST(TaskSchedule, EarliestDeadlineFirstMeetsWhatTheQueueMisses) {
@@ -146,6 +156,22 @@ TEST(TaskTimeline, ACheckFindsWhatIsMissingOrOutOfOrder) {
   const Timeline at_once{
       {{{0, 0}, 0, Nanoseconds(0), Nanoseconds(2)}, {{1, 0}, 0, Nanoseconds(1), Nanoseconds(3)}}};
   EXPECT_THAT(check(at_once, problem).error().message, HasSubstr("two stages at a time"));
+}
+
+TEST(TaskTimeline, ACheckFindsQueuesThatNobodyTakesFrom) {
+  const Problem problem = whole_tasks({1, 1}, 2);
+  Assignment assignment{.queues = {{{0, 0}}, {{1, 0}}}, .queue_of = {0, 0}};
+  EXPECT_THAT(check(assignment, problem).error().message,
+              HasSubstr("no worker takes from queue 1"));
+  assignment.queue_of = {0, 2};
+  EXPECT_THAT(check(assignment, problem).error().message, HasSubstr("worker 1 has no queue 2"));
+  assignment.queue_of = {0};
+  EXPECT_THAT(check(assignment, problem).error().message, HasSubstr("1 queues for 2 workers"));
+  assignment.queue_of = {1, 0};
+  EXPECT_TRUE(check(assignment, problem));
+  for (const StageSpan& span : predict(problem, assignment).spans) {
+    EXPECT_EQ(span.worker, 1 - span.turn.task);
+  }
 }
 
 }  // namespace

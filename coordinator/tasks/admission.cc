@@ -1,0 +1,82 @@
+#include "coordinator/tasks/admission.h"
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+
+#include "core/base/text.h"
+
+namespace pareto::tasks {
+namespace {
+
+/// Returns when each task ends, earliest deadline first; the tasks are whole.
+std::vector<Nanoseconds> predicted_ends(const PlanRequest& request) {
+  const std::vector<bool> whole(request.set.tasks.size(), false);
+  const Problem problem = make_problem(request, whole);
+  std::vector<Nanoseconds> ends(problem.tasks.size());
+  for (const StageSpan& span : predict(problem, assign_deadline(problem)).spans) {
+    ends[span.turn.task] = span.finish;
+  }
+  return ends;
+}
+
+/// Returns the task to refuse; none if none is late.
+std::optional<std::size_t> task_to_refuse(const PlanRequest& request) {
+  const std::vector<Task>& tasks = request.set.tasks;
+  const std::vector<Nanoseconds> ends = predicted_ends(request);
+  std::optional<Nanoseconds> first_late;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    if (!tasks[i].deadline || ends[i] <= *tasks[i].deadline) continue;
+    if (!first_late || ends[i] < *first_late) first_late = ends[i];
+  }
+  if (!first_late) return std::nullopt;
+  std::optional<std::size_t> refused;
+  const auto rank = [&](std::size_t i) {
+    return std::tuple(tasks[i].priority, -request.models[tasks[i].model].whole.time);
+  };
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    if (!tasks[i].deadline || ends[i] > *first_late) continue;
+    if (!refused || rank(i) <= rank(*refused)) refused = i;
+  }
+  return refused;
+}
+
+}  // namespace
+
+std::vector<bool> admit_all(const PlanRequest& request) {
+  return std::vector<bool>(request.set.tasks.size(), true);
+}
+
+std::vector<bool> admit_by_deadline(const PlanRequest& request) {
+  PlanRequest left = request;
+  std::vector<std::size_t> numbers(request.set.tasks.size());
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = i;
+  std::vector<bool> admitted = admit_all(request);
+  while (const std::optional<std::size_t> refused = task_to_refuse(left)) {
+    const auto at = static_cast<std::ptrdiff_t>(*refused);
+    admitted[numbers[*refused]] = false;
+    numbers.erase(numbers.begin() + at);
+    left.set.tasks.erase(left.set.tasks.begin() + at);
+  }
+  return admitted;
+}
+
+const std::vector<AdmissionRule>& admission_rules() {
+  static const std::vector<AdmissionRule> kRules{
+      {"all", "every task", admit_all},
+      {"deadline", "no task that would miss its deadline by prediction", admit_by_deadline},
+  };
+  return kRules;
+}
+
+Expected<const AdmissionRule*> find_admission_rule(std::string_view name) {
+  std::vector<std::string> names;
+  for (const AdmissionRule& rule : admission_rules()) {
+    if (rule.name == name) return &rule;
+    names.push_back(rule.name);
+  }
+  return fail(ErrorCode::kNotFound, "no rule of admission \"{}\"{}; there are {}", name,
+              did_you_mean(std::string(name), names), join(names));
+}
+
+}  // namespace pareto::tasks
