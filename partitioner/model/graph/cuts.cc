@@ -21,6 +21,26 @@ std::string named(const Graph& graph, std::int64_t op) {
   return fmt::format("operator {} ({}{}{})", op, at.kind, at.scope.empty() ? "" : " in ", at.scope);
 }
 
+/// Returns what an operator needs of another one: a value, or its turn behind it.
+std::string need_of(const Graph& graph, std::int64_t op, std::int64_t other) {
+  for (const std::int64_t input : graph.operators[static_cast<std::size_t>(op)].inputs) {
+    const GraphValue& value = value_at(graph, input);
+    if (value.producer == other)
+      return fmt::format("value {} ({})", value.name, value.spec.describe());
+  }
+  return "both touch memory that one of them writes, or have hidden state";
+}
+
+/// Returns why two operators of one group stay together.
+std::string why_together(const Graph& graph, const plan::OperatorRanges& before) {
+  const auto parted = std::ranges::find_if(graph.ties, [&](const Tie& tie) {
+    return std::ranges::any_of(tie.operators, [&](std::int64_t op) {
+      return plan::holds(before, op) != plan::holds(before, tie.operators.front());
+    });
+  });
+  return parted == graph.ties.end() || parted->why.empty() ? "" : ": " + parted->why;
+}
+
 }  // namespace
 
 std::vector<std::int64_t> live_values(const Graph& graph, const plan::OperatorRanges& before) {
@@ -75,8 +95,8 @@ Expected<> check_cut(const Graph& graph, const plan::OperatorRanges& before) {
   for (const std::int64_t op : operators_in(before)) {
     for (const std::int64_t other : needed[static_cast<std::size_t>(op)]) {
       if (plan::holds(before, other)) continue;
-      return fail(ErrorCode::kInvalidArgument, "{} runs before {}, which it needs",
-                  named(graph, op), named(graph, other));
+      return fail(ErrorCode::kInvalidArgument, "{} runs before {}, which it needs: {}",
+                  named(graph, op), named(graph, other), need_of(graph, op, other));
     }
   }
   for (const auto& group : graph.groups) {
@@ -84,8 +104,8 @@ Expected<> check_cut(const Graph& graph, const plan::OperatorRanges& before) {
       return plan::holds(before, op) != plan::holds(before, group.front());
     });
     if (odd == group.end()) continue;
-    return fail(ErrorCode::kInvalidArgument, "{} and {} may not be parted",
-                named(graph, group.front()), named(graph, *odd));
+    return fail(ErrorCode::kInvalidArgument, "{} and {} may not be parted{}",
+                named(graph, group.front()), named(graph, *odd), why_together(graph, before));
   }
   return {};
 }

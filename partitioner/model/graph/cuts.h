@@ -26,7 +26,8 @@ Expected<std::uint64_t> boundary_bytes(const Graph& graph, const plan::OperatorR
                                        std::int64_t batch);
 
 /// Checks that the graph may be cut there. Fails: kInvalidArgument naming an operator that is not
-/// there, that lacks what it needs, or that would be parted from another.
+/// there, that lacks what it needs (with the value), or that would be parted from another (with the
+/// reason).
 Expected<> check_cut(const Graph& graph, const plan::OperatorRanges& before);
 
 /// Returns "op:41" of the first 41 operators; "op:41:50-60" of those and [50, 60).

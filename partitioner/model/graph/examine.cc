@@ -127,7 +127,9 @@ Ties ties_of_what_stays(const Graph& graph, const std::vector<std::string>& reas
     // What is there from the beginning, or until the end, would cross all that lies between.
     std::int64_t last = value.is_output ? static_cast<std::int64_t>(graph.operators.size()) - 1
                                         : value.users.back();
-    auto& tied = ties.emplace_back();
+    Tie& tie = ties.emplace_back();
+    tie.why = fmt::format("{} would cross: {}", value.name, reasons[i]);
+    std::vector<std::int64_t>& tied = tie.operators;
     if (value.producer < 0 || value.is_output) {
       for (; last >= std::max<std::int64_t>(value.producer, 0); --last) tied.push_back(last);
     } else {
@@ -174,6 +176,9 @@ Expected<Examined> examine_flat(const Flat& flat, const std::vector<InputShape>&
     return fail(ErrorCode::kInternal, "analysing aliases: {}", runtime::first_line(error));
   }
   examined.graph.groups = inseparable_groups(examined.graph, ties);
+  examined.graph.ties = std::move(ties);
+  const Ties folded = ties_of_folded_norms(examined.graph);
+  examined.graph.ties.insert(examined.graph.ties.end(), folded.begin(), folded.end());
   return examined;
 }
 

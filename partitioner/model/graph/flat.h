@@ -23,6 +23,7 @@ struct FlatWeight {
   bool is_written = false;   ///< whether the graph writes it in place
   bool in_state_dict =
       true;  ///< otherwise it is a constant of the code, or a tensor of a list that is an attribute
+  bool is_trainable = false;  ///< a parameter that requires a gradient
 
   /// Returns the tensor for a run: if it is written, in memory of its own.
   torch::Tensor to_run() const { return is_written ? tensor.clone() : tensor; }

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/tensor/value_spec.h"
@@ -71,7 +73,19 @@ struct GraphWeight {
   /// Weights of a quantised layer, which stay in the code of the shards that use them. They stand
   /// after all others, which alone are weights of the flat graph and have digests.
   bool is_packed = false;
+  bool is_trainable = false;  ///< a parameter that is not frozen: it requires a gradient
 };
+
+/// Operators that no cut may part, as indices into Graph::operators.
+struct Tie {
+  Tie() = default;
+  Tie(std::initializer_list<std::int64_t> tied, std::string reason = {})
+      : operators(tied), why(std::move(reason)) {}
+
+  std::vector<std::int64_t> operators;
+  std::string why;  ///< names the value and the operator that forbid a cut between them
+};
+using Ties = std::vector<Tie>;
 
 struct Graph {
   std::string model;
@@ -83,6 +97,7 @@ struct Graph {
   /// Operators that no cut may part (partitioner/model/graph/groups.h), each in one group, in a
   /// topological order. Empty where the graph was not examined: then each operator is one.
   std::vector<std::vector<std::int64_t>> groups{};
+  Ties ties{};  ///< reasons for the groups: each tie lies in one of them
 };
 
 /// Returns the total size of all weights, in bytes.

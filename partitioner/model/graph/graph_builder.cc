@@ -113,7 +113,8 @@ class GraphBuilder {
                   weight.tensor.toString());
     }
     graph_.weights.push_back({weight.name, *dtype, weight.tensor.sizes().vec(), weight.is_parameter,
-                              weight.tensor.nbytes(), weight.is_written});
+                              weight.tensor.nbytes(), weight.is_written, /*is_packed=*/false,
+                              weight.is_trainable});
     return {};
   }
 

@@ -1,5 +1,7 @@
 #include "partitioner/model/graph/groups.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace pareto::model {
@@ -64,6 +66,18 @@ std::vector<std::pair<std::int64_t, std::int64_t>> folded_norms(const Graph& gra
   return pairs;
 }
 
+Ties ties_of_folded_norms(const Graph& graph) {
+  Ties ties;
+  for (const auto& [convolution, norm] : folded_norms(graph)) {
+    const Operator& op = graph.operators[static_cast<std::size_t>(norm)];
+    ties.push_back({{convolution, norm},
+                    fmt::format("between a convolution and its batch norm ({}), which every device "
+                                "folds into one",
+                                op.scope.empty() ? fmt::format("op {}", norm) : op.scope)});
+  }
+  return ties;
+}
+
 std::vector<std::vector<std::int64_t>> needed_by_each(const Graph& graph) {
   Arrows needed;
   for (const Operator& op : graph.operators) {
@@ -90,8 +104,8 @@ std::vector<std::vector<std::int64_t>> inseparable_groups(const Graph& graph, co
       needs[static_cast<std::size_t>(operators[i])].push_back(next);
     }
   };
-  for (const auto& tied : ties) tie(tied);
-  for (const auto& [convolution, norm] : folded_norms(graph)) tie({convolution, norm});
+  for (const Tie& tied : ties) tie(tied.operators);
+  for (const Tie& folded : ties_of_folded_norms(graph)) tie(folded.operators);
 
   std::vector<std::int64_t> done;
   std::vector<bool> seen(needs.size(), false);

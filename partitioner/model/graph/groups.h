@@ -17,12 +17,12 @@
 
 namespace pareto::model {
 
-/// Operators that stay together, as indices into Graph::operators.
-using Ties = std::vector<std::vector<std::int64_t>>;
-
 /// Returns each pair (convolution, batch norm) in which the norm folds into the convolution,
 /// because nothing else reads the convolution's result.
 std::vector<std::pair<std::int64_t, std::int64_t>> folded_norms(const Graph& graph);
+
+/// Returns those pairs as ties, each with its reason.
+Ties ties_of_folded_norms(const Graph& graph);
 
 /// Returns the operators that each operator needs: those whose values it reads, and
 /// Operator::after. Ascending, without repeats.

@@ -118,14 +118,19 @@ void forbid_unfilled(const Graph& graph, const Write& write, std::vector<std::st
   for (const std::size_t index : write.filled) {
     const GraphValue& value = graph.values[index];
     if (value.producer < 0 || value.producer >= last) continue;
+    const std::string why = fmt::format("{} would cross before {} fills it", value.name,
+                                        at_operator(graph, write.position));
     for (std::int64_t position = value.producer + 1; position <= last; ++position) {
       std::string& reason = reasons[static_cast<std::size_t>(position)];
-      if (!reason.empty()) continue;
-      reason = fmt::format("{} would cross before {} fills it", value.name,
-                           at_operator(graph, write.position));
+      if (reason.empty()) reason = why;
     }
-    ties.push_back({value.producer, last});
+    ties.push_back({{value.producer, last}, why});
   }
+}
+
+std::string shared_state(const Graph& graph, const Write& write, std::size_t weight) {
+  return fmt::format("weight {} is used on both sides and {} writes it in place",
+                     graph.weights[weight].name, at_operator(graph, write.position));
 }
 
 void forbid_split_state(const Graph& graph, const Write& write, std::vector<std::string>& reasons) {
@@ -143,9 +148,7 @@ void forbid_split_state(const Graph& graph, const Write& write, std::vector<std:
     }
     for (std::size_t position = first + 1; position <= last; ++position) {
       if (!reasons[position].empty()) continue;
-      reasons[position] =
-          fmt::format("weight {} is used on both sides and {} writes it in place",
-                      graph.weights[weight].name, at_operator(graph, write.position));
+      reasons[position] = shared_state(graph, write, weight);
     }
   }
 }
@@ -228,18 +231,25 @@ void tie_shared_memory(const Graph& graph, const Write& write, Ties& ties) {
              });
     };
     if (tensors(later) > 1 || (tensors(later) == 1 && std::ranges::any_of(names, crosses_with))) {
-      ties.push_back({producer, position});
+      ties.push_back({{producer, position},
+                      fmt::format("{} and others cross and may share memory that {} writes later",
+                                  graph.values[later].name, at_operator(graph, write.position))});
     }
   }
   if (inputs < 2) return;
-  auto& all = ties.emplace_back();
-  for (std::int64_t op = 0; op <= position; ++op) all.push_back(op);
+  Tie& all = ties.emplace_back();
+  all.why = fmt::format("inputs of the model cross and may share memory that {} writes later",
+                        at_operator(graph, write.position));
+  for (std::int64_t op = 0; op <= position; ++op) all.operators.push_back(op);
 }
 
 void tie_state(const Graph& graph, const Write& write, Ties& ties) {
   for (std::size_t weight = 0; weight < write.weights.size(); ++weight) {
     if (!write.weights[weight]) continue;
-    auto& users = ties.emplace_back(1, static_cast<std::int64_t>(write.position));
+    Tie& tie = ties.emplace_back();
+    tie.why = shared_state(graph, write, weight);
+    std::vector<std::int64_t>& users = tie.operators;
+    users.push_back(static_cast<std::int64_t>(write.position));
     for (std::size_t i = 0; i < graph.operators.size(); ++i) {
       if (std::ranges::count(graph.operators[i].weights, static_cast<std::int64_t>(weight)) > 0) {
         users.push_back(static_cast<std::int64_t>(i));

@@ -235,7 +235,8 @@ class Lifter {
       value = graph_->addInput();
       value->setType(c10::TensorType::get());
       weights_.push_back({attribute.path, tensor.detach(), attribute.is_parameter, false,
-                          attribute.in_state_dict});
+                          attribute.in_state_dict,
+                          attribute.is_parameter && tensor.requires_grad()});
     }
     return value;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 #include "partitioner/model/graph/cuts.h"
 #include "partitioner/model/graph/groups.h"
@@ -50,15 +51,13 @@ std::vector<std::vector<std::int64_t>> live_everywhere(const Graph& graph) {
 
 /// A batch norm folds into the convolution before it, where nothing else reads that one's result.
 void forbid_between_convolution_and_norm(const Graph& graph, std::vector<SplitPoint>& points) {
-  for (const auto& [convolution, norm] : folded_norms(graph)) {
-    const Operator& op = graph.operators[static_cast<std::size_t>(norm)];
+  for (const Tie& folded : ties_of_folded_norms(graph)) {
+    const auto [convolution, norm] = std::pair(folded.operators.front(), folded.operators.back());
     for (std::int64_t position = convolution + 1; position <= norm; ++position) {
       SplitPoint& point = points[static_cast<std::size_t>(position - 1)];
       if (!point.legal) continue;
       point.legal = false;
-      point.reason = fmt::format(
-          "between a convolution and its batch norm ({}), which every device folds into one",
-          op.scope.empty() ? "op " + std::to_string(norm) : op.scope);
+      point.reason = folded.why;
     }
   }
 }

@@ -61,7 +61,10 @@ Network::Value Network::weight(const std::string& name, std::vector<std::int64_t
   }
   Value value = flat_.graph->addInput();
   value->setType(c10::TensorType::get());
-  flat_.weights.push_back({name, std::move(tensor), is_parameter});
+  flat_.weights.push_back({.name = name,
+                           .tensor = std::move(tensor),
+                           .is_parameter = is_parameter,
+                           .is_trainable = is_parameter});
   return value;
 }
 
