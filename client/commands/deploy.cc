@@ -22,6 +22,7 @@
 #include "client/commands/sharing_flags.h"
 #include "client/commands/store_flags.h"
 #include "client/commands/time_flags.h"
+#include "client/commands/validation.h"
 #include "client/program.h"
 #include "coordinator/cluster/codec_choice.h"
 #include "coordinator/cluster/deployment.h"
@@ -61,6 +62,7 @@ class DeployCommand final : public Command {
     model_.add_to(app, /*required=*/false);
     devices_.add_to(app);
     add_schedule(app, schedule_, "NAME|FILE", " (default: as the plan says)");
+    add_batch_range(app, batch_range_);
     add_stream_to(app);
     sharing_.add_to(app, /*deadlines=*/true);
     store_.add_to(app);
@@ -82,6 +84,7 @@ class DeployCommand final : public Command {
     PARETO_TRY(sharing_.check());
     PARETO_ASSIGN(lasting_.stream.deadline, sharing_.read_deadline());
     PARETO_ASSIGN(const auto retry, read_retry());
+    PARETO_ASSIGN(const auto range, parse_batch_range(batch_range_));
     PARETO_ASSIGN(cluster::NamedPlan named, cluster::read_plan_file(plan_file_));
     PARETO_TRY(take_schedule(named.plan));
     model_.complete(cluster::source_of(named));
@@ -94,6 +97,7 @@ class DeployCommand final : public Command {
                   devices_.connect(context, static_cast<int>(count), {},
                                    {.names = cluster::device_names({named})}));
     PARETO_TRY(cluster::check_plan(named, model, cluster));
+    PARETO_TRY(validate(context, model, cuts_of(named.plan), named.plan.message_batch(), range));
     PARETO_ASSIGN(const plan::Plan plan, cluster::with_transports_named(named.plan, cluster));
     PARETO_ASSIGN(LineReader lines, LineReader::of(context.input, context.stop.descriptor()));
     cluster::ModelWorkload workload(model);
@@ -245,6 +249,7 @@ class DeployCommand final : public Command {
   DeviceFlags devices_;
   std::string plan_file_;
   std::string schedule_;  ///< empty: as the plan says
+  std::string batch_range_;
   double codec_error_ = 0;
   TimeoutFlag timeout_;
   SharingFlags sharing_;

@@ -17,6 +17,7 @@
 #include "core/runtime/operator_libraries.h"
 #include "partitioner/model/readers/model_reader.h"
 #include "partitioner/model/zoo/model_builder.h"
+#include "partitioner/planning/frontiers/select_cuts.h"
 
 namespace pareto::client {
 namespace {
@@ -218,6 +219,13 @@ Expected<model::Model> ModelFlags::open(Context& context,
 
 Expected<std::vector<std::size_t>> select_splits(Context& context, const model::Model& model,
                                                  const std::string& text) {
+  if (planning::selects_sets(text)) {
+    return fail(ErrorCode::kInvalidArgument,
+                "--splits {}: here they are positions of the model's order (all, modules, "
+                "after:MODULE, op:N); plan cuts at any frontier by itself (--cuts ideals), and "
+                "sweep, run and verify take them by name",
+                text);
+  }
   PARETO_ASSIGN(auto chosen, model::select_split_points(model, text));
   for (const std::string& sentence : model::cuts_named_twice(model.split_points(), text)) {
     context.err << sentence << '\n' << std::flush;

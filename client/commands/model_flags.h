@@ -50,7 +50,7 @@ struct ModelFlags {
 std::string absolute_path(const std::string& path);
 
 /// Selects split points as select_split_points() does, and says on stderr which parts of the text
-/// are one cut.
+/// are one cut. Sets of operators are no positions, and refused.
 Expected<std::vector<std::size_t>> select_splits(Context& context, const model::Model& model,
                                                  const std::string& text);
 

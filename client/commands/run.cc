@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <ostream>
 
 #include "client/commands/commands.h"
@@ -12,10 +13,12 @@
 #include "client/commands/number_flags.h"
 #include "client/commands/output_file.h"
 #include "client/commands/pipeline_flags.h"
+#include "client/commands/run_cuts.h"
 #include "client/commands/runner_flags.h"
 #include "client/commands/sharing_flags.h"
 #include "client/commands/show.h"
 #include "client/commands/time_flags.h"
+#include "client/commands/validation.h"
 #include "client/program.h"
 #include "client/report/chrome_trace.h"
 #include "client/report/plan_text.h"
@@ -25,8 +28,8 @@
 #include "coordinator/cluster/transport_choice.h"
 #include "coordinator/load/output_error.h"
 #include "coordinator/results/record_json.h"
+#include "coordinator/sweep/cut_chains.h"
 #include "coordinator/sweep/run_once.h"
-#include "coordinator/sweep/sweep_plan.h"
 #include "core/base/counted.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
@@ -47,6 +50,8 @@ class RunCommand final : public Command {
            "--output scores.npy\n"
            "  paretoctl run --model resnet50 --split after:layer1,after:layer3 --transport "
            "shm+tcp+grpc\n"
+           "  paretoctl run --model inceptionv3 --split "
+           "after:Mixed_5b.branch1x1+Mixed_5b.branch5x5_2\n"
            "  paretoctl run --plan plan.json --devices inventory.yaml\n"
            "  paretoctl run --model resnet50 --split after:layer2 --requests 50 --trace run.json\n";
   }
@@ -60,9 +65,9 @@ class RunCommand final : public Command {
     add_measuring_to(app);
     add_results_to(app);
     auto* plan = app.get_option("--plan");
-    for (const char* flag :
-         {"--split", "--transport", "--codec", "--micro-batch", "--window", "--batch", "--engine",
-          "--precision", "--max-error", "--threads", "--schedule"}) {
+    for (const char* flag : {"--split", "--frontier", "--trainable", "--transport", "--codec",
+                             "--micro-batch", "--window", "--batch", "--engine", "--precision",
+                             "--max-error", "--threads", "--schedule"}) {
       plan->excludes(app.get_option(flag));
     }
   }
@@ -75,15 +80,15 @@ class RunCommand final : public Command {
     PARETO_TRY(check_files());
     PARETO_ASSIGN(const Model model, open_model(context, plan));
     PARETO_TRY(check_output(model));
-    PARETO_ASSIGN(const std::vector<std::size_t> points, find_points(model));
+    PARETO_ASSIGN(const std::vector<model::Cut> cuts, cuts_.find(model, plan.batch));
     const std::size_t stages = plan_file_.empty()
-                                   ? points.size() + 1
+                                   ? cuts.size() + 1
                                    : std::max<std::size_t>(cluster::devices_named({named_}), 2);
     devices_.settle(context);
     PARETO_ASSIGN(const cluster::Cluster cluster,
                   devices_.connect(context, static_cast<int>(stages), {}, needed(stages)));
     if (plan_file_.empty()) {
-      PARETO_TRY(place(model, cluster, points, plan));
+      PARETO_TRY(place(model, cluster, cuts, plan));
     } else {
       PARETO_TRY(cluster::check_plan(named_, model, cluster));
     }
@@ -92,6 +97,7 @@ class RunCommand final : public Command {
       PARETO_TRY(write_file_atomically(save_plan_, to_json(file) + "\n"));
       context.err << "plan: " << save_plan_ << '\n' << std::flush;
     }
+    PARETO_TRY(validate(context, model, cuts_of(plan), plan.message_batch(), batch_range_));
     options_.trace = !trace_.empty();
     context.phase = Phase::kRunning;
     PARETO_ASSIGN(const sweep::RunOnceResult result,
@@ -116,11 +122,7 @@ class RunCommand final : public Command {
  private:
   void add_plan_to(CLI::App& app) {
     const Heading heading(app, "Plan");
-    set_value(
-        app.add_option("--split", split_,
-                       "split points, each between one device and the next; none lets the first "
-                       "device run all"),
-        "LIST", {"none", "@cuts"});
+    cuts_.add_to(app);
     set_value(app.add_option("--batch", batch_, "batch size (default: 1, or that of --input)"), "N")
         ->check(check_one_value);
     set_value(app.add_option("--plan", plan_file_,
@@ -138,6 +140,7 @@ class RunCommand final : public Command {
     set_value(app.add_option("--seed", options_.seed, "seed of the input, without --input"), "N")
         ->check(CLI::NonNegativeNumber.description(""))
         ->capture_default_str();
+    add_batch_range(app, batch_range_text_);
     timeout_.add_to(app);
   }
 
@@ -160,6 +163,7 @@ class RunCommand final : public Command {
     PARETO_TRY(check_codec_error(pipeline_.codec_error));
     options_.codec_error = pipeline_.codec_error;
     options_.payload_checksum = !pipeline_.no_checksum;
+    PARETO_ASSIGN(batch_range_, parse_batch_range(batch_range_text_));
     PARETO_TRY(sharing_.check());
     options_.weight = sharing_.weight;
     options_.priority = sharing_.priority;
@@ -225,45 +229,19 @@ class RunCommand final : public Command {
     return model;
   }
 
-  /// Finds the points of --split, as a list or joined as they are in tables:
-  /// "after:features.3+after:features.7".
-  Expected<std::vector<std::size_t>> find_points(const Model& model) const {
-    std::vector<std::size_t> points;
-    if (split_ == "none") return points;
-    const std::vector<std::string> names = split_list(join(split_list(split_, '+'), ","));
-    for (const std::string& name : names) {
-      PARETO_ASSIGN(const auto chosen, model::select_split_points(model, name));
-      if (chosen.size() != 1) {
-        return fail(ErrorCode::kInvalidArgument, "--split {} names {} split points, not one", name,
-                    chosen.size());
-      }
-      if (!points.empty() && chosen.front() == points.back()) {
-        return fail(ErrorCode::kInvalidArgument,
-                    "--split {}: {} is the same cut as the one before it, {}", split_, name,
-                    model.split_points()[chosen.front()].name);
-      }
-      if (!points.empty() && chosen.front() <= points.back()) {
-        return fail(ErrorCode::kInvalidArgument,
-                    "--split {}: {} does not lie behind the one before it", split_, name);
-      }
-      points.push_back(chosen.front());
-    }
-    return points;
-  }
-
   /// Places the stages of --split on the devices in their order, and the links between them.
   Expected<> place(const Model& model, const cluster::Cluster& cluster,
-                   const std::vector<std::size_t>& points, plan::Plan& plan) const {
+                   const std::vector<model::Cut>& cuts, plan::Plan& plan) const {
     std::vector<std::string> devices;
     for (std::size_t i = 0; i < cluster.size(); ++i) {
       devices.push_back(cluster.device(i).config().name);
     }
     PARETO_ASSIGN(plan::Plan cut,
-                  with_context(sweep::make_plan(model, points, devices, plan.batch, {}),
-                               "--split {}", split_));
+                  with_context(sweep::plan_of_cuts(model, cuts, devices, plan.batch, {}),
+                               "--split {}", cuts_.text()));
     plan.splits = std::move(cut.splits);
     plan.stages = std::move(cut.stages);
-    if (pipeline_.codec != "none") plan.codecs.assign(points.size(), pipeline_.codec);
+    if (pipeline_.codec != "none") plan.codecs.assign(cuts.size(), pipeline_.codec);
     PARETO_ASSIGN(const auto mix, cluster::parse_transport_mix(pipeline_.transport));
     auto transports = cluster::fit_transports(mix, plan.links());
     if (!transports) {
@@ -368,7 +346,9 @@ class RunCommand final : public Command {
   SharingFlags sharing_;
   TimeoutFlag timeout_;
   sweep::RunOnceOptions options_;
-  std::string split_;
+  RunCuts cuts_;
+  std::string batch_range_text_;
+  std::optional<BatchRange> batch_range_;
   std::string plan_file_;
   cluster::NamedPlan named_;  ///< the plan and its name
   std::string batch_;

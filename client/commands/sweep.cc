@@ -57,6 +57,7 @@ class SweepCommand final : public Command {
            "  paretoctl sweep --model resnet50 --devices inventory.yaml --batch 1,8 --report "
            "front.html\n"
            "  paretoctl sweep --model resnet50 --devices inventory.yaml --stages auto\n"
+           "  paretoctl sweep --model inceptionv3 --splits frontiers\n"
            "  paretoctl sweep --model inceptionv3 --threads 1,2 --schedule sequential,clusters\n"
            "  sudo paretoctl sweep --model mobilenetv2 --network none,lte,wifi\n"
            "  paretoctl sweep --model resnet50 --devices 10.0.0.1:7070,10.0.0.2:7070 --network "
@@ -89,14 +90,14 @@ class SweepCommand final : public Command {
     PARETO_TRY(flags_.read());
     sweep::SweepOptions& options = flags_.options();
     PARETO_ASSIGN(const model::Model model, flags_.open_model(context));
-    std::vector<std::size_t> points;
+    std::vector<model::Cut> cuts;
     if (options.plans.empty()) {
-      PARETO_ASSIGN(points, select_splits(context, model, options.splits));
+      PARETO_ASSIGN(cuts, flags_.select_cuts(context, model));
     }
     if (!dry_run_) PARETO_TRY(check_name(context));
     if (!dry_run_) PARETO_TRY(serve_metrics(context));
     PARETO_ASSIGN(cluster::Cluster cluster, flags_.connect(context));
-    if (options.stages.empty()) options.stages = every_number(cluster.size(), points.size());
+    if (options.stages.empty()) options.stages = every_number(cluster.size(), cuts.size());
     PARETO_ASSIGN(results::RunRecord run,
                   sweep::make_run(model, cluster, options, context.command_line));
     for (const results::TrialRecord& trial : run.trials) {

@@ -11,7 +11,6 @@
 #include "client/commands/network_flag.h"
 #include "client/commands/number_flags.h"
 #include "client/commands/pipeline_flags.h"
-#include "client/commands/splits_flag.h"
 #include "coordinator/cluster/daemon_client.h"
 #include "coordinator/cluster/network.h"
 #include "coordinator/cluster/plan_file.h"
@@ -49,9 +48,9 @@ void SweepFlags::add_to(CLI::App& app) {
   runner_.add_to(app, "of lists every plan is measured by each combination");
   add_measuring_to(app);
   // A plan file says all of these itself.
-  for (const char* flag :
-       {"--splits", "--stages", "--transport", "--codec", "--micro-batch", "--window", "--batch",
-        "--engine", "--precision", "--max-error", "--threads", "--schedule"}) {
+  for (const char* flag : {"--splits", "--frontier", "--trainable", "--stages", "--transport",
+                           "--codec", "--micro-batch", "--window", "--batch", "--engine",
+                           "--precision", "--max-error", "--threads", "--schedule"}) {
     app.get_option("--plans")->excludes(app.get_option(flag));
   }
 }
@@ -70,7 +69,7 @@ void SweepFlags::add_network_to(CLI::App& app) {
 
 void SweepFlags::add_plans_to(CLI::App& app) {
   const Heading heading(app, "Plans");
-  add_splits(app, what_.options.splits, "try");
+  cuts_.add_to(app, what_.options.splits, "try");
   set_value(app.add_option("--stages", stages_,
                            "numbers of devices that a plan spans; auto: from 2 to all of them. "
                            "Plans on one device are always measured; 1: no others"),

@@ -4,12 +4,14 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "client/commands/kept_flags.h"
 #include "client/commands/model_flags.h"
 #include "client/commands/objectives_flag.h"
 #include "client/commands/pipeline_flags.h"
 #include "client/commands/runner_flags.h"
+#include "client/commands/splits_flag.h"
 #include "client/commands/time_flags.h"
 #include "coordinator/cluster/cluster.h"
 #include "core/base/error.h"
@@ -37,6 +39,11 @@ class SweepFlags {
   /// Opens the model and finds the batches, if no flag names them: its own, or 1. Fails: as
   /// ModelFlags::open() and batches_for().
   Expected<model::Model> open_model(Context& context);
+
+  /// Selects the cuts of --splits, --frontier and --trainable. Fails: as CutFlags::select().
+  Expected<std::vector<model::Cut>> select_cuts(Context& context, const model::Model& model) {
+    return cuts_.select(context, model, what_.options.splits);
+  }
 
   /// Returns everything that the flags said.
   sweep::SweepOptions& options() { return what_.options; }
@@ -69,6 +76,7 @@ class SweepFlags {
   RunnerLists runner_;
   PipelineFlags pipeline_;
   TimeoutFlag timeout_;
+  CutFlags cuts_;
   std::string plans_;
   std::string stages_ = "2";
   std::string batches_;

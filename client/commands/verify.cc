@@ -15,10 +15,12 @@
 #include "client/commands/splits_flag.h"
 #include "core/base/json_text.h"
 #include "core/base/usage.h"
+#include "partitioner/planning/frontiers/select_cuts.h"
 
 namespace pareto::client {
 namespace {
 
+using model::Cut;
 using model::Model;
 using model::VerifyRow;
 
@@ -34,19 +36,18 @@ struct Tally {
 class VerifyCommand final : public Command {
  public:
   std::string_view name() const override { return "verify"; }
-  std::string_view summary() const override {
-    return "run every split point against the whole model";
-  }
+  std::string_view summary() const override { return "run every cut against the whole model"; }
   std::string_view examples() const override {
     return "  paretoctl verify --model resnet18\n"
            "  paretoctl verify --model swin_t.pt --input-shape 3x224x224 --batch 1,3 --engine "
            "plain\n"
+           "  paretoctl verify --model inceptionv3 --splits frontiers --batch 1\n"
            "  paretoctl verify --model tagger.pt --input tokens.npy,lengths.npy\n";
   }
   void add_options(CLI::App& app) override {
     model_.add_to(app);
     runner_.add_to(app);
-    add_splits(app, splits_, "check");
+    cuts_.add_to(app, splits_, "check");
     set_value(
         app.add_option("--batch", batches_, "batch sizes (default: 1,3,8, or that of --input)"),
         "LIST");
@@ -66,26 +67,30 @@ class VerifyCommand final : public Command {
     PARETO_ASSIGN(const auto named, parse_named_batches(batches_));
     PARETO_ASSIGN(const Model model, model_.open(context, named));
     PARETO_ASSIGN(const auto batches, batches_for(context, model, named, {1, 3, 8}));
-    PARETO_ASSIGN(const auto points, select_splits(context, model, splits_));
+    PARETO_ASSIGN(const auto cuts, cuts_.select(context, model, splits_));
     model::VerifyOptions options;
     options.batches = batches;
-    options.points = points;
+    options.cuts = cuts;
     options.runner.engine = kPlain;
     options.runner.threads = std::max(1, runner_.threads);
     options.runner.schedule = settings.schedule;
-    PARETO_ASSIGN(const auto plain, rows_of(context, model, options));
+    PARETO_ASSIGN(const auto plain, cuts.size() > kMostAlone && planning::selects_sets(splits_)
+                                        ? rows_together(context, model, options)
+                                        : rows_of(context, model, options));
     std::vector<VerifyRow> fast;
+    std::vector<Cut> sampled;
     if (runner_.engine != kPlain) {
       // The error of other engines does not depend on the position in a way that every one would
       // show: an even sample is stated.
       options.runner.engine = runner_.engine;
       PARETO_ASSIGN(options.runner.precision, runtime::parse_precision(runner_.precision));
       if (settings.max_error > 0) options.runner.max_error = settings.max_error;
-      options.points = sample(points);
+      sampled = sample(cuts);
+      options.cuts = sampled;
       options.most_error = most_error(options.runner);
       PARETO_ASSIGN(fast, rows_of(context, model, options));
     }
-    print(context, model, plain, fast);
+    print(context, model, {plain, cuts}, {fast, sampled});
     const bool all_equal =
         std::all_of(plain.begin(), plain.end(), [](const VerifyRow& row) { return row.bit_equal; });
     const bool all_ran = std::all_of(fast.begin(), fast.end(),
@@ -95,6 +100,8 @@ class VerifyCommand final : public Command {
 
  private:
   static constexpr std::size_t kSample = 12;
+  // Sets of operators that are more than this are compared together.
+  static constexpr std::size_t kMostAlone = 12;
 
   /// Returns the largest error that rounding explains. Engines are chosen by the error of one
   /// shard; those of two in a row add up, and the second may enlarge the first's.
@@ -105,23 +112,34 @@ class VerifyCommand final : public Command {
     return kTimesMaxError * options.max_error;
   }
 
-  static std::vector<std::size_t> sample(const std::vector<std::size_t>& points) {
-    if (points.size() <= kSample) return points;
-    std::vector<std::size_t> chosen;
+  static std::vector<Cut> sample(const std::vector<Cut>& cuts) {
+    if (cuts.size() <= kSample) return cuts;
+    std::vector<Cut> chosen;
     for (std::size_t i = 0; i < kSample; ++i)
-      chosen.push_back(points[i * (points.size() - 1) / (kSample - 1)]);
+      chosen.push_back(cuts[i * (cuts.size() - 1) / (kSample - 1)]);
     return chosen;
   }
 
   Expected<std::vector<VerifyRow>> rows_of(Context& context, const Model& model,
                                            const model::VerifyOptions& options) const {
     Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
-    const std::size_t total = options.points.size() * options.batches.size();
+    const std::size_t total = options.cuts.size() * options.batches.size();
     std::size_t done = 0;
     return model::verify(model, options, [&](const VerifyRow& row) {
       ++done;
       progress.show(done, total, "verifying, engine " + options.runner.engine,
-                    model.split_points()[row.point].name);
+                    options.cuts[row.cut].name);
+    });
+  }
+
+  /// Compares as the shards between neighbouring cuts.
+  Expected<std::vector<VerifyRow>> rows_together(Context& context, const Model& model,
+                                                 const model::VerifyOptions& options) const {
+    Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
+    return model::verify_together(model, options, [&](std::size_t done, std::size_t total) {
+      const std::string now =
+          fmt::format("verifying {} cuts by the shards between them", options.cuts.size());
+      progress.show(done, total, now, now);
     });
   }
 
@@ -137,40 +155,45 @@ class VerifyCommand final : public Command {
     return by_batch;
   }
 
-  void print(Context& context, const Model& model, const std::vector<VerifyRow>& plain,
-             const std::vector<VerifyRow>& fast) const {
+  /// Rows, and the cuts that they are of.
+  struct Compared {
+    const std::vector<VerifyRow>& rows;
+    const std::vector<Cut>& cuts;
+    const std::string& name_of(const VerifyRow& row) const { return cuts[row.cut].name; }
+  };
+
+  void print(Context& context, const Model& model, const Compared& plain,
+             const Compared& fast) const {
     if (json_) return print_json(context, model, plain, fast);
-    for (const auto& [batch, result] : tally(plain)) {
-      context.out << fmt::format(
-          "{} batch {}: {} of {} split points equal the whole model bit for bit\n", model.name(),
-          batch, result.equal, result.points);
+    for (const auto& [batch, result] : tally(plain.rows)) {
+      context.out << fmt::format("{} batch {}: {} of {} cuts equal the whole model bit for bit\n",
+                                 model.name(), batch, result.equal, result.points);
     }
-    for (const auto& [batch, result] : tally(fast)) {
+    for (const auto& [batch, result] : tally(fast.rows)) {
       context.out << fmt::format(
-          "{} batch {}: engine {} {}: largest error {:.2g} of the largest output, {} split points "
+          "{} batch {}: engine {} {}: largest error {:.2g} of the largest output, {} cuts "
           "sampled{}\n",
           model.name(), batch, runner_.engine, runner_.precision, result.worst_error, result.points,
           result.failed > 0 ? fmt::format(", {} FAILED", result.failed) : "");
     }
-    for (const auto& [rows, engine] :
+    for (const auto& [compared, engine] :
          {std::pair(&plain, std::string(kPlain)), std::pair(&fast, runner_.engine)}) {
-      for (const VerifyRow& row : *rows) {
+      for (const VerifyRow& row : compared->rows) {
         if (row.failure.empty() && (engine != kPlain || row.bit_equal)) continue;
-        context.out << fmt::format("  {} at batch {}, engine {}: {}\n",
-                                   model.split_points()[row.point].name, row.batch, engine,
-                                   row.failure.empty()
-                                       ? fmt::format("differs by {:.2g}", row.relative_error)
-                                       : row.failure);
+        context.out << fmt::format(
+            "  {} at batch {}, engine {}: {}\n", compared->name_of(row), row.batch, engine,
+            row.failure.empty() ? fmt::format("differs by {:.2g}", row.relative_error)
+                                : row.failure);
       }
     }
   }
 
-  void print_json(Context& context, const Model& model, const std::vector<VerifyRow>& plain,
-                  const std::vector<VerifyRow>& fast) const {
-    const auto rows_json = [&](const std::vector<VerifyRow>& rows) {
+  void print_json(Context& context, const Model& model, const Compared& plain,
+                  const Compared& fast) const {
+    const auto rows_json = [&](const Compared& compared) {
       auto list = nlohmann::ordered_json::array();
-      for (const VerifyRow& row : rows) {
-        list.push_back({{"split", model.split_points()[row.point].name},
+      for (const VerifyRow& row : compared.rows) {
+        list.push_back({{"split", compared.name_of(row)},
                         {"batch", row.batch},
                         {"bit_equal", row.bit_equal},
                         {"relative_error", row.relative_error},
@@ -188,6 +211,7 @@ class VerifyCommand final : public Command {
 
   ModelFlags model_;
   RunnerFlags runner_;
+  CutFlags cuts_;
   std::string splits_ = "all";
   std::string batches_;
   bool json_ = false;

@@ -84,13 +84,19 @@ Words cuts(const std::vector<results::RunRecord>& runs, const std::string& model
   for (const results::RunRecord& run : runs) {
     if (!model.empty() && run.model != model && run.model != name) continue;
     for (const results::TrialRecord& trial : run.trials) {
-      if (trial.split) found.emplace(trial.split->position, trial.split->name);
+      if (!trial.split) continue;
+      for (const results::CutRecord& cut : trial.split->cuts) {
+        found.emplace(cut.position, cut.name);
+      }
+      // Runs of earlier versions do not have each by itself.
+      if (!trial.split->cuts.empty()) continue;
+      for (const std::string& cut : split_list(trial.split->name, '+')) {
+        found.emplace(trial.split->position, cut);
+      }
     }
   }
   Words words;
-  for (const auto& [position, cuts] : found) {
-    for (const std::string& cut : split_list(cuts, '+')) add_once(cut, words);
-  }
+  for (const auto& [position, cut] : found) add_once(cut, words);
   return words;
 }
 

@@ -12,6 +12,7 @@
 #include "core/runtime/schedules/check_schedule.h"
 #include "core/runtime/shard_runner.h"
 #include "partitioner/model/graph/cuts.h"
+#include "partitioner/model/graph/named_cuts.h"
 #include "partitioner/model/graph/split_points.h"
 
 namespace pareto::cluster {
@@ -81,6 +82,12 @@ Expected<> check_cut_of_sets(const plan::Plan& plan, std::size_t split,
                           "no cut after stage {} (operators {})", split, to_string(before)));
   const std::string name = model::cut_name(before);
   if (plan.splits[split] == name) return {};
+  // It may have a name by modules, too.
+  if (model::is_name_of_set(plan.splits[split])) {
+    PARETO_ASSIGN(const model::Cut named,
+                  model::find_cut(model.graph(), model.split_points(), plan.splits[split]));
+    if (named.before == before) return {};
+  }
   return fail(ErrorCode::kInvalidArgument,
               "stages 0 to {} run operators {}: that cut is called \"{}\", not \"{}\"", split,
               to_string(before), name, plan.splits[split]);

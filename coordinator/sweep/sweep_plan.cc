@@ -6,10 +6,12 @@
 #include "coordinator/cluster/codec_choice.h"
 #include "coordinator/cluster/daemon_client.h"
 #include "coordinator/cluster/transport_choice.h"
+#include "coordinator/sweep/cut_chains.h"
 #include "core/base/text.h"
 #include "core/plan/varied_settings.h"
 #include "partitioner/model/graph/cuts.h"
 #include "partitioner/model/graph/split_points.h"
+#include "partitioner/planning/frontiers/select_cuts.h"
 
 namespace pareto::sweep {
 namespace {
@@ -38,30 +40,6 @@ Expected<std::vector<plan::Plan>> over_transports(const plan::Plan& plan,
   return plans;
 }
 
-/// Returns every ascending choice of `count` of `points`, in order.
-void choose(const std::vector<std::size_t>& points, std::size_t count, std::size_t from,
-            std::vector<std::size_t>& chosen, std::vector<std::vector<std::size_t>>& result) {
-  if (chosen.size() == count) {
-    result.push_back(chosen);
-    return;
-  }
-  for (std::size_t i = from; i < points.size(); ++i) {
-    chosen.push_back(points[i]);
-    choose(points, count, i + 1, chosen, result);
-    chosen.pop_back();
-  }
-}
-
-/// Returns the number of those choices. It is exact below 2^53.
-double choices(std::size_t points, std::size_t count) {
-  if (count > points) return 0;
-  double ways = 1;
-  for (std::size_t i = 0; i < count; ++i) {
-    ways = ways * static_cast<double>(points - i) / static_cast<double>(i + 1);
-  }
-  return ways;
-}
-
 /// Returns the sizes that cut the batch, each once. 0 means the whole batch, for sizes that do not
 /// cut it.
 std::vector<std::int64_t> micro_batches_of(std::int64_t batch,
@@ -79,28 +57,15 @@ std::vector<std::int64_t> micro_batches_of(std::int64_t batch,
 Expected<plan::Plan> make_plan(const model::Model& model, const std::vector<std::size_t>& points,
                                const std::vector<std::string>& devices, std::int64_t batch,
                                const SweepOptions& options) {
-  if (devices.size() < points.size() + 1) {
-    return fail(ErrorCode::kInvalidArgument, "{} stages need as many devices; there are {}",
-                points.size() + 1, devices.size());
-  }
-  plan::Plan plan;
-  plan.model = model.name();
-  plan.batch = batch;
-  plan.window = options.window;
-  plan.settings = options.settings;
-  std::int64_t begin = 0;
+  std::vector<model::Cut> cuts;
   for (const std::size_t index : points) {
     const model::SplitPoint& point = model.split_points()[index];
     if (!point.legal) {
       return fail(ErrorCode::kInvalidArgument, "{} cannot be cut: {}", point.name, point.reason);
     }
-    plan.splits.push_back(point.name);
-    plan.stages.push_back({devices[plan.stages.size()], begin, point.position});
-    begin = point.position;
+    cuts.push_back(model::cut_at(point));
   }
-  const auto end = static_cast<std::int64_t>(model.graph().operators.size());
-  plan.stages.push_back({devices[plan.stages.size()], begin, end});
-  return plan;
+  return plan_of_cuts(model, cuts, devices, batch, options);
 }
 
 Expected<std::optional<results::SplitRecord>> describe_split(const model::Model& model,
@@ -150,17 +115,17 @@ class TrialPlanner {
   }
 
   Expected<std::vector<results::TrialRecord>> plan() {
-    std::vector<std::size_t> points;
+    std::vector<model::Cut> cuts;
     if (std::ranges::max(options_.stages) > 1) {
-      PARETO_ASSIGN(points, model::select_split_points(model_, options_.splits));
+      PARETO_ASSIGN(cuts, planning::select_cuts(model_, options_.splits));
     }
-    PARETO_TRY(check_size(points.size()));
+    const CutChains chains(std::move(cuts));
+    PARETO_TRY(check_size(chains));
     for (const int stages : options_.stages) {
       if (stages == 1) continue;  // those plans follow in any case
-      std::vector<std::vector<std::size_t>> chosen;
-      std::vector<std::size_t> room;
-      choose(points, static_cast<std::size_t>(stages - 1), 0, room, chosen);
-      for (const std::vector<std::size_t>& cuts : chosen) PARETO_TRY(add(cuts, first(stages)));
+      for (const std::vector<model::Cut>& chain : chains.of(static_cast<std::size_t>(stages - 1))) {
+        PARETO_TRY(add(chain, first(stages)));
+      }
     }
     for (const std::string& device : devices_) PARETO_TRY(add({}, {device}));
     return check_ids();
@@ -172,18 +137,19 @@ class TrialPlanner {
   }
 
   /// Checks the number of trials before any is made.
-  Expected<> check_size(std::size_t points) const {
+  Expected<> check_size(const CutChains& chains) const {
     double trials = 0;
     for (const int stages : options_.stages) {
       if (stages == 1) continue;
       const auto cuts = static_cast<std::size_t>(stages - 1);
-      if (cuts > points) {
+      if (chains.number_of(cuts) == 0) {
         return fail(ErrorCode::kInvalidArgument,
-                    "{} stages need {} split points; \"{}\" selects {}", stages, cuts,
-                    options_.splits, points);
+                    "{} stages need {} split points{}; \"{}\" selects {}", stages, cuts,
+                    cuts > chains.size() ? "" : ", each behind the one before it", options_.splits,
+                    chains.size());
       }
       PARETO_ASSIGN(const std::size_t kinds, kinds_of(first(stages)));
-      trials += choices(points, cuts) * static_cast<double>(kinds * options_.codecs.size());
+      trials += chains.number_of(cuts) * static_cast<double>(kinds * options_.codecs.size());
     }
     for (const std::string& device : devices_) {
       PARETO_ASSIGN(const std::size_t kinds, kinds_of({device}));
@@ -211,17 +177,17 @@ class TrialPlanner {
     return messages * plans.size() * settings_.size() * options_.conditions.size();
   }
 
-  Expected<> add(const std::vector<std::size_t>& points, const std::vector<std::string>& on) {
+  Expected<> add(const std::vector<model::Cut>& cuts, const std::vector<std::string>& on) {
     // One device has no link between stages that a codec could change.
     static const std::vector<std::string> kNoCodec{"none"};
     for (const std::int64_t batch : options_.batches) {
-      PARETO_ASSIGN(plan::Plan plan, make_plan(model_, points, on, batch, options_));
+      PARETO_ASSIGN(plan::Plan plan, plan_of_cuts(model_, cuts, on, batch, options_));
       PARETO_ASSIGN(const std::optional<results::SplitRecord> split, describe_split(model_, plan));
       for (const std::int64_t micro_batch : micro_batches_of(batch, options_.micro_batches)) {
         plan.micro_batch = micro_batch;
         PARETO_ASSIGN(const auto plans, over_transports(plan, options_.transports, cluster_));
         for (plan::Plan over : plans) {
-          for (const std::string& codec : points.empty() ? kNoCodec : options_.codecs) {
+          for (const std::string& codec : cuts.empty() ? kNoCodec : options_.codecs) {
             for (const plan::StageSettings& settings : settings_) {
               over.settings = settings;
               for (const std::string& file : options_.conditions) {

@@ -18,6 +18,7 @@
 #include "core/base/text.h"
 #include "partitioner/planning/cost/compute_share.h"
 #include "partitioner/planning/cost/replay.h"
+#include "partitioner/planning/frontiers/select_cuts.h"
 #include "partitioner/planning/inputs/condition_links.h"
 
 namespace pareto::sweep {
@@ -262,14 +263,21 @@ Expected<std::vector<std::string>> predict_trials(
     const std::atomic<bool>& stop, const profile::Profiler::Progress& progress) {
   std::vector<std::string> doubts;
   std::map<Kind, std::vector<results::TrialRecord*>> groups;
+  const bool of_frontiers =
+      options.plans.empty() && std::ranges::count(split_list(options.splits), "frontiers") > 0;
   for (results::TrialRecord& trial : trials) {
     if (!lacks_prediction(trial)) continue;
-    if (const auto kind = kind_of(trial.plan)) groups[*kind].push_back(&trial);
+    if (auto kind = kind_of(trial.plan)) {
+      // All of them are cuts of ideals then, and those at positions share the profile.
+      kind->own_order = kind->own_order || of_frontiers;
+      groups[*std::move(kind)].push_back(&trial);
+    }
   }
   for (auto& [kind, members] : groups) {
     const auto& [settings, own_settings, own_order] = kind;
     profile::PlanningOptions planning;
-    planning.splits = options.plans.empty() || own_order ? options.splits : splits_of(members);
+    planning.splits = options.plans.empty() || own_order ? planning::positions_among(options.splits)
+                                                         : splits_of(members);
     planning.cuts = own_order ? planning::Cuts::kAuto : planning::Cuts::kOrder;
     planning.settings = settings;
     planning.own_settings = own_settings;

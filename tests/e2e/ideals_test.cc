@@ -63,6 +63,38 @@ TEST_F(OwnOrder, IsMeasuredBesideOthers) {
   EXPECT_EQ(trial["plan"]["stages"], own["stages"]);
 }
 
+TEST_F(OwnOrder, IsNamedByModulesOrByAFile) {
+  const Finished whole = run_model({"--model", "squeezenet1_0", "--engine", "plain"}, "whole.npy");
+  ASSERT_EQ(whole.exit_code, 0) << whole.errors;
+  std::ofstream(path("frontier.yaml")) << "modules: [features.3.expand3x3_activation]\n";
+  const std::string set = "after:features.3.expand3x3+features.3.expand1x1_activation";
+  const Finished named = run_model({"--model", "squeezenet1_0", "--engine", "plain", "--frontier",
+                                    path("frontier.yaml"), "--save-plan", path("named.json")},
+                                   "named.npy");
+  ASSERT_EQ(named.exit_code, 0) << named.errors;
+  EXPECT_THAT(named.errors, HasSubstr("equal to the whole model at batches 1, 2, bit for bit"));
+  EXPECT_EQ(slurp(path("named.npy")), slurp(path("whole.npy")));
+  const json plan = json::parse(named.output)["trial"]["plan"];
+  EXPECT_EQ(plan["splits"], json::parse(R"(["only:features.3.expand3x3_activation"])"));
+  EXPECT_EQ(plan["stages"][0]["operators"], json::parse("[[0,5],[7,9]]"));
+  // Three stages: two sets, one behind the other, and a position behind both.
+  const Finished three = run_model({"--model", "squeezenet1_0", "--engine", "plain", "--split",
+                                    "op:5:7-8," + set + "+after:features.4"},
+                                   "three.npy");
+  ASSERT_EQ(three.exit_code, 0) << three.errors;
+  EXPECT_EQ(slurp(path("three.npy")), slurp(path("whole.npy")));
+  EXPECT_EQ(json::parse(three.output)["trial"]["plan"]["splits"].size(), 3U);
+  // What was found equal once is remembered, and a plan's file names the cut by modules.
+  const Finished again = run_model({"--plan", path("named.json")}, "again.npy");
+  ASSERT_EQ(again.exit_code, 0) << again.errors;
+  EXPECT_THAT(again.errors, testing::Not(HasSubstr("equal to the whole model")));
+  EXPECT_EQ(slurp(path("again.npy")), slurp(path("whole.npy")));
+  const Finished refused =
+      run_model({"--model", "squeezenet1_0", "--split", set + ",only:features.3.expand3x3"}, "no");
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.errors, HasSubstr("does not lie behind the one before it"));
+}
+
 TEST_F(OwnOrder, ThatCannotRunIsRefused) {
   const json good = plan();
   const auto refused = [&](auto change) {

@@ -129,6 +129,10 @@ TEST_F(Kinds, NoticesAndErrorsSayWhatToDo) {
   const auto loop = paretoctl({"verify", "--model", path("only_loop.pt"), "--input-shape", "4"});
   EXPECT_EQ(loop.exit_code, 2);
   EXPECT_THAT(loop.errors, HasSubstr("the whole model is one loop"));
+  const auto frontiers =
+      paretoctl({"splits", "--model", path("only_loop.pt"), "--input-shape", "4", "--frontiers"});
+  EXPECT_EQ(frontiers.exit_code, 2);
+  EXPECT_THAT(frontiers.errors, AllOf(HasSubstr("only_loop cannot be cut"), HasSubstr("one loop")));
 }
 
 }  // namespace

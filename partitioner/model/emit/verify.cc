@@ -14,37 +14,17 @@
 namespace pareto::model {
 namespace {
 
-/// The outputs of the uncut model at one batch.
-struct Reference {
-  std::int64_t batch = 0;
-  std::vector<Value> inputs;
-  Value outputs;
-};
-
-Expected<std::vector<Reference>> references(const Model& model, const VerifyOptions& options) {
-  // Sums may be split otherwise among another number of threads.
-  runtime::set_thread_count(options.runner.threads);
-  std::vector<Reference> result;
-  for (const std::int64_t batch : options.batches) {
-    PARETO_ASSIGN(auto inputs, model.example_inputs(batch, options.seed));
-    runtime::seed_random_numbers(options.seed);
-    PARETO_ASSIGN(auto outputs, with_context(model.run_whole(inputs), "batch {}", batch));
-    result.push_back({batch, std::move(inputs), List{std::move(outputs)}});
-  }
-  return result;
-}
-
-/// Points are shared out among a few threads; their rows are handed over in order.
+/// Cuts are shared out among a few threads; their rows are handed over in order.
 ///
 /// Threads: run() from one; the workers are its own and end with it.
 class Verification {
  public:
-  Verification(const Model& model, const VerifyOptions& options, std::vector<Reference> references)
+  Verification(const Model& model, const VerifyOptions& options, std::vector<WholeRun> references)
       : model_(model),
         options_(options),
         references_(std::move(references)),
         is_random_(draws_random_numbers(model.graph())),
-        done_(options.points.size()) {}
+        done_(options.cuts.size()) {}
 
   std::vector<VerifyRow> run(const std::function<void(const VerifyRow&)>& on_row) {
     const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
@@ -55,11 +35,11 @@ class Verification {
                    : std::clamp<std::size_t>(
                          cores / static_cast<unsigned>(std::max(1, options_.runner.threads)), 1, 8);
     std::vector<std::jthread> threads;
-    for (std::size_t i = 0; i < std::min(workers, options_.points.size()); ++i) {
+    for (std::size_t i = 0; i < std::min(workers, options_.cuts.size()); ++i) {
       threads.emplace_back([this] { work(); });
     }
     std::vector<VerifyRow> all;
-    for (std::size_t i = 0; i < options_.points.size(); ++i) {
+    for (std::size_t i = 0; i < options_.cuts.size(); ++i) {
       for (VerifyRow& row : wait_for(i)) {
         if (on_row) on_row(row);
         all.push_back(std::move(row));
@@ -75,8 +55,8 @@ class Verification {
   };
 
   void work() {
-    for (std::size_t i = next_++; i < options_.points.size(); i = next_++) {
-      auto rows = rows_of(options_.points[i]);
+    for (std::size_t i = next_++; i < options_.cuts.size(); i = next_++) {
+      auto rows = rows_of(i);
       const std::lock_guard lock(mutex_);
       done_[i] = std::move(rows);
       ready_.notify_one();
@@ -89,12 +69,12 @@ class Verification {
     return std::move(*done_[index]);
   }
 
-  std::vector<VerifyRow> rows_of(std::size_t point) {
+  std::vector<VerifyRow> rows_of(std::size_t cut) {
     std::vector<VerifyRow> rows;
-    const auto halves = load(point);
-    for (const Reference& reference : references_) {
+    const auto halves = load(options_.cuts[cut].before);
+    for (const WholeRun& reference : references_) {
       VerifyRow row;
-      row.point = point;
+      row.cut = cut;
       row.batch = reference.batch;
       if (const auto outputs = halves ? run_through(*halves, reference)
                                       : Expected<Value>(tl::unexpected(halves.error()))) {
@@ -118,22 +98,22 @@ class Verification {
     return rows;
   }
 
-  Expected<Halves> load(std::size_t point) {
-    if (point >= model_.split_points().size()) {
-      return fail(ErrorCode::kInvalidArgument, "no split point number {}", point);
-    }
-    const std::int64_t position = model_.split_points()[point].position;
+  Expected<Halves> load(const plan::OperatorRanges& before) {
     const auto operators = static_cast<std::int64_t>(model_.graph().operators.size());
+    std::vector<std::int64_t> behind;
+    for (std::int64_t op = 0; op < operators; ++op) {
+      if (!plan::holds(before, op)) behind.push_back(op);
+    }
     Halves halves;
-    PARETO_ASSIGN(halves.prefix, load(0, position));
-    PARETO_ASSIGN(halves.suffix, load(position, operators));
+    PARETO_ASSIGN(halves.prefix, load(plan::ShardOperators{{}, before}));
+    PARETO_ASSIGN(halves.suffix, load(plan::ShardOperators{before, plan::ranges_of(behind)}));
     return halves;
   }
 
-  Expected<std::unique_ptr<runtime::ShardRunner>> load(std::int64_t begin, std::int64_t end) {
+  Expected<std::unique_ptr<runtime::ShardRunner>> load(const plan::ShardOperators& operators) {
     const auto emit = [&] {
       const std::lock_guard lock(model_mutex_);
-      return emit_shard(model_, begin, end);
+      return emit_shard(model_, operators);
     };
     PARETO_ASSIGN(const plan::Shard shard, emit());
     const auto weights = [this](const Digest& digest) {
@@ -143,7 +123,7 @@ class Verification {
     return runtime::ShardRunner::load(shard, weights, options_.runner);
   }
 
-  Expected<Value> run_through(const Halves& halves, const Reference& reference) {
+  Expected<Value> run_through(const Halves& halves, const WholeRun& reference) {
     if (is_random_) runtime::seed_random_numbers(options_.seed);
     PARETO_ASSIGN(auto between, with_context(halves.prefix->run(reference.inputs), "prefix"));
     PARETO_ASSIGN(auto outputs, with_context(halves.suffix->run(std::move(between)), "suffix"));
@@ -152,7 +132,7 @@ class Verification {
 
   const Model& model_;
   const VerifyOptions& options_;
-  const std::vector<Reference> references_;
+  const std::vector<WholeRun> references_;
   const bool is_random_;
   std::mutex model_mutex_;
   std::atomic<std::size_t> next_{0};
@@ -163,9 +143,22 @@ class Verification {
 
 }  // namespace
 
+Expected<std::vector<WholeRun>> whole_runs(const Model& model, const VerifyOptions& options) {
+  // Sums may be split otherwise among another number of threads.
+  runtime::set_thread_count(options.runner.threads);
+  std::vector<WholeRun> result;
+  for (const std::int64_t batch : options.batches) {
+    PARETO_ASSIGN(auto inputs, model.example_inputs(batch, options.seed));
+    runtime::seed_random_numbers(options.seed);
+    PARETO_ASSIGN(auto outputs, with_context(model.run_whole(inputs), "batch {}", batch));
+    result.push_back({batch, std::move(inputs), List{std::move(outputs)}});
+  }
+  return result;
+}
+
 Expected<std::vector<VerifyRow>> verify(const Model& model, const VerifyOptions& options,
                                         const std::function<void(const VerifyRow&)>& on_row) {
-  PARETO_ASSIGN(auto whole, with_context(references(model, options), "running the whole model"));
+  PARETO_ASSIGN(auto whole, with_context(whole_runs(model, options), "running the whole model"));
   return Verification(model, options, std::move(whole)).run(on_row);
 }
 

@@ -1,5 +1,5 @@
-// Every split point against the whole model: prefix -> boundary values -> suffix must give what the
-// uncut model gives.
+// Cuts against the whole model: prefix -> boundary values -> suffix must give what the uncut model
+// gives.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,13 @@
 #include "core/base/error.h"
 #include "core/runtime/shard_runner.h"
 #include "partitioner/model/graph/model.h"
+#include "partitioner/model/graph/named_cuts.h"
 
 namespace pareto::model {
 
 struct VerifyOptions {
   std::vector<std::int64_t> batches{1, 3, 8};
-  std::vector<std::size_t> points;  ///< indices into model.split_points()
+  std::vector<Cut> cuts;
   runtime::RunnerOptions
       runner;  ///< engine "plain": bits are compared; others: the error is stated
   std::uint64_t seed = 0;
@@ -25,16 +26,35 @@ struct VerifyOptions {
 };
 
 struct VerifyRow {
-  std::size_t point = 0;
+  std::size_t cut = 0;  ///< index into VerifyOptions::cuts
   std::int64_t batch = 0;
   bool bit_equal = false;
   double relative_error = 0;  ///< against the whole model in the plain engine
   std::string failure;  ///< it could not be run, or its error is infinite or too large, and why
 };
 
-/// Compares split points with the whole model. Calls on_row after each row, in order. Fails only if
-/// the whole model itself cannot be run.
+/// Compares cuts with the whole model: each is two shards. Calls on_row after each row, in order.
+/// Fails only if the whole model itself cannot be run.
 Expected<std::vector<VerifyRow>> verify(const Model& model, const VerifyOptions& options,
                                         const std::function<void(const VerifyRow&)>& on_row);
+
+/// Compares many cuts with the whole model, in little more time than a few take, if they are close
+/// to each other: the operators between two cuts are a shard, and each runs once a batch. A cut is
+/// equal if shards lead from the inputs to the values that cross it, and from these to the whole
+/// model's outputs. Values that several shards compute have to be equal too. Rows come when all are
+/// known. For models that draw random numbers it is verify().
+/// Fails: as verify(); kInvalidArgument (an engine that is not "plain").
+Expected<std::vector<VerifyRow>> verify_together(
+    const Model& model, const VerifyOptions& options,
+    const std::function<void(std::size_t done, std::size_t total)>& on_shard);
+
+/// The outputs of the uncut model at one batch.
+struct WholeRun {
+  std::int64_t batch = 0;
+  std::vector<Value> inputs;
+  Value outputs;
+};
+/// Runs the uncut model at each batch of the options. Fails: as Model::run_whole.
+Expected<std::vector<WholeRun>> whole_runs(const Model& model, const VerifyOptions& options);
 
 }  // namespace pareto::model

@@ -123,6 +123,16 @@ Expected<GraphIdeals> find_graph_ideals(const model::Graph& graph, std::int64_t 
   return found;
 }
 
+Expected<std::vector<plan::OperatorRanges>> find_graph_ideal_sets(const model::Graph& graph,
+                                                                  std::size_t most) {
+  PARETO_ASSIGN(const DataFlow flow, data_flow(graph, 1));
+  PARETO_ASSIGN(const auto sets, find_ideal_sets(flow, most));
+  const Groups groups = groups_of(graph);
+  std::vector<plan::OperatorRanges> all;
+  for (const std::vector<bool>& set : sets) all.push_back(operators_of(groups, set));
+  return all;
+}
+
 plan::ShardOperators stage_operators(const GraphIdeals& ideals, int begin, int end) {
   plan::ShardOperators stage;
   stage.before = ideals.operators[static_cast<std::size_t>(begin)];

@@ -32,6 +32,11 @@ Expected<DataFlow> data_flow(const model::Graph& graph, std::int64_t batch);
 Expected<GraphIdeals> find_graph_ideals(const model::Graph& graph, std::int64_t batch,
                                         std::size_t most = 100'000);
 
+/// Returns the sets alone, smaller ones first; the first is empty, the last has all operators.
+/// Fails: as data_flow and find_ideal_sets do.
+Expected<std::vector<plan::OperatorRanges>> find_graph_ideal_sets(const model::Graph& graph,
+                                                                  std::size_t most = 100'000);
+
 /// Returns the operators that a stage from one position to another runs.
 plan::ShardOperators stage_operators(const GraphIdeals& ideals, int begin, int end);
 

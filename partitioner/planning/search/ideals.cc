@@ -96,7 +96,21 @@ std::int64_t crossing_bytes(const DataFlow& flow, const Words& ideal) {
   return bytes;
 }
 
+std::vector<bool> membership_of(const Words& ideal, int operators) {
+  std::vector<bool> set;
+  for (int i = 0; i < operators; ++i) set.push_back(contains(ideal, i));
+  return set;
+}
+
 }  // namespace
+
+Expected<std::vector<std::vector<bool>>> find_ideal_sets(const DataFlow& flow, std::size_t most) {
+  PARETO_TRY(check_flow(flow));
+  PARETO_ASSIGN(const std::vector<Words> found, all_ideals(flow, most));
+  std::vector<std::vector<bool>> sets;
+  for (const Words& ideal : found) sets.push_back(membership_of(ideal, flow.operators));
+  return sets;
+}
 
 Expected<Ideals> find_ideals(const DataFlow& flow, std::size_t most) {
   PARETO_TRY(check_flow(flow));
@@ -113,8 +127,7 @@ Expected<Ideals> find_ideals(const DataFlow& flow, std::size_t most) {
       return fail(ErrorCode::kExhausted, "the graph has more than {} stages",
                   kStagesAnIdeal * most);
     }
-    std::vector<bool>& set = ideals.sets.emplace_back();
-    for (int i = 0; i < flow.operators; ++i) set.push_back(contains(found[begin], i));
+    ideals.sets.push_back(membership_of(found[begin], flow.operators));
     ideals.boundary_bytes.push_back(crossing_bytes(flow, found[begin]));
   }
   return ideals;

@@ -65,6 +65,62 @@ TEST_F(Program, SplitsShowsEveryPointAndItsCosts) {
   EXPECT_EQ(one["splits"][0]["name"], "after:features.3");
 }
 
+TEST_F(Program, SplitsListsFrontiersByTheirBytes) {
+  const json all = json::parse(run(small("splits", {"--frontiers", "all", "--json"})).out);
+  const auto count = all["frontiers"].get<std::size_t>();
+  EXPECT_EQ(all["splits"].size(), count);
+  double last = 0;
+  std::set<std::string> names;
+  for (const json& cut : all["splits"]) {
+    EXPECT_GE(cut["boundary_bytes"].get<double>(), last);
+    last = cut["boundary_bytes"];
+    names.insert(cut["name"].get<std::string>());
+    EXPECT_GT(cut["before"]["parameters"].get<std::int64_t>(), 0);
+    EXPECT_EQ(cut["after"]["trainable_parameters"], cut["after"]["parameters"]) << "none is frozen";
+  }
+  EXPECT_EQ(names.size(), count);
+  EXPECT_TRUE(names.contains("only:features.3.expand3x3_activation"));
+  const Done table = run(small("splits", {"--frontiers", "5", "--time"}));
+  ASSERT_EQ(table.code, kExitDone) << table.err;
+  EXPECT_THAT(table.out, AllOf(HasSubstr("trainable after"), HasSubstr("ms before"),
+                               HasSubstr(std::to_string(count) + " frontiers to cut at (5 that")));
+  const json usual = json::parse(run(small("splits", {"--frontiers", "--json"})).out);
+  EXPECT_EQ(usual["splits"].size(), 20U);
+  const json one = json::parse(
+      run(small("splits",
+                {"--splits", "after:features.3.expand1x1+features.3.expand3x3", "--json"}))
+          .out);
+  ASSERT_EQ(one["splits"].size(), 1U);
+  EXPECT_EQ(one["splits"][0]["operators"], json::parse("[[0,6],[7,8]]"));
+  refused(small("splits", {"--frontiers", "few"}), kExitUsage, HasSubstr("--frontiers few"));
+  refused(small("splits", {"--frontiers", "--splits", "all"}), kExitUsage, HasSubstr("--splits"));
+}
+
+TEST_F(Program, CutsWithoutAnythingToTrainBehindThemAreLeftOut) {
+  const json all = json::parse(run(small("splits", {"--json"})).out);
+  const json trainable = json::parse(run(small("splits", {"--trainable", "--json"})).out);
+  EXPECT_LT(trainable["splits"].size(), all["splits"].size());
+  for (const json& cut : trainable["splits"]) {
+    EXPECT_GT(cut["after"]["trainable_parameters"].get<std::int64_t>(), 0) << cut["name"];
+  }
+  const std::string last = all["splits"].back()["name"];
+  refused(small("splits", {"--trainable", "--splits", last}), kExitUsage,
+          AllOf(HasSubstr("--trainable"), HasSubstr("no parameter behind it is trainable")));
+}
+
+TEST_F(Program, VerifyComparesFrontiersTogether) {
+  const Done done =
+      run(small("verify", {"--splits", "frontiers", "--batch", "2", "--engine", "plain"}));
+  EXPECT_EQ(done.code, kExitDone) << done.out << done.err;
+  const json all = json::parse(run(small("splits", {"--frontiers", "all", "--json"})).out);
+  const std::string count = all["frontiers"].dump();
+  EXPECT_THAT(done.out,
+              HasSubstr(count + " of " + count + " cuts equal the whole model bit for bit"));
+  ASSERT_TRUE(write_file_atomically(path("cut.yaml"), "ranges: [0-5, 8]\n"));
+  refused(small("verify", {"--frontier", path("cut.yaml")}), kExitUsage,
+          AllOf(HasSubstr(path("cut.yaml")), HasSubstr("which it needs: value")));
+}
+
 TEST_F(Program, VerifyComparesAndSaysHowMany) {
   const Done done = run(small("verify", {"--splits", "modules", "--batch", "1,2"}));
   EXPECT_EQ(done.code, kExitDone) << done.out << done.err;

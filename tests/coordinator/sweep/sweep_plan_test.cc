@@ -229,6 +229,33 @@ TEST_F(SweepPlanTest, ThreeStagesTakeEveryPairOfSplitPoints) {
   EXPECT_LT(first.split->cuts[0].position, first.split->cuts[1].position);
 }
 
+TEST_F(SweepPlanTest, FrontiersAreCutsToo) {
+  SweepOptions options;
+  options.splits =
+      "only:features.3.expand3x3_activation,only:features.3.expand1x1_activation,"
+      "after:features.4";
+  options.transports = {"tcp"};
+  options.stages = {2, 3};
+  const cluster::Cluster three = cluster(3);
+  const auto trials = plan_sweep(model_, three, options).value();
+  ASSERT_EQ(trials.size(), 3U + 2U + 3U) << "the two branches lie behind neither";
+  const auto set = std::ranges::find(trials, "only:features.3.expand3x3_activation/tcp/b1",
+                                     &results::TrialRecord::id);
+  ASSERT_NE(set, trials.end());
+  EXPECT_EQ(set->plan.stages[0].operators, (plan::OperatorRanges{{0, 5}, {7, 9}}));
+  EXPECT_EQ(set->split->boundary.size(), 2U);
+  EXPECT_TRUE(plan::plan_from_json(to_json(set->plan)));
+  options.splits = "frontiers";
+  options.stages = {2};
+  const auto all = plan_sweep(model_, three, options).value();
+  EXPECT_GT(all.size(), 40U);
+  options.splits = "only:features.3.expand3x3_activation,only:features.3.expand1x1_activation";
+  options.stages = {3};
+  const auto refused = plan_sweep(model_, three, options);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("each behind the one before it"));
+}
+
 TEST_F(SweepPlanTest, SeveralNumbersOfStagesAreADimension) {
   const cluster::Cluster four = cluster(4);
   SweepOptions options;

@@ -8,9 +8,11 @@
 #include "coordinator/cluster/codec_choice.h"
 #include "coordinator/cluster/transport_choice.h"
 #include "coordinator/profile/device_profiler.h"
+#include "coordinator/sweep/cut_chains.h"
 #include "coordinator/sweep/sweep_plan.h"
 #include "partitioner/model/graph/cuts.h"
 #include "partitioner/model/graph/split_points.h"
+#include "partitioner/planning/frontiers/select_cuts.h"
 #include "tests/coordinator/support/fake_daemon.h"
 #include "tests/coordinator/support/memory_store.h"
 #include "tests/coordinator/support/small_model.h"
@@ -251,6 +253,23 @@ TEST_F(PredictTrials, KnowsGivenPlansByTheirOwnCutsSettingsAndOrder) {
   EXPECT_FALSE(trials_[unknown].prediction);
   EXPECT_NEAR(latency_ms(replicas), std::max(latency_ms(0), latency_ms(1)), 1e-6);
   EXPECT_NEAR(trials_[replicas].prediction->samples_per_s, 2e3 / latency_ms(replicas), 1e-3);
+}
+
+TEST_F(PredictTrials, KnowsFrontiers) {
+  const auto cuts = planning::select_cuts(model_, "frontiers").value();
+  std::size_t sets = 0;
+  for (const model::Cut& cut : cuts) {
+    sets += model::is_position(cut.before) ? 0 : 1;
+    results::TrialRecord& trial = trials_.emplace_back();
+    trial.plan = plan_of_cuts(model_, {cut}, {"a", "b"}, 1, options_).value();
+    trial.plan.set_transports({"shm", "tcp", "shm"});
+  }
+  EXPECT_GE(sets, 8U);
+  options_.splits = "frontiers," + options_.splits;
+  predict();
+  for (std::size_t i = 0; i < trials_.size(); ++i) {
+    EXPECT_TRUE(trials_[i].prediction) << (i < 3 ? "whole" : cuts[i - 3].name);
+  }
 }
 
 TEST_F(PredictTrials, KnowsStagesByTheirOwnSettings) {

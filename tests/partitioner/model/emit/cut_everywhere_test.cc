@@ -20,15 +20,15 @@ using ::testing::HasSubstr;
 void expect_all_equal(const Model& model) {
   VerifyOptions options;
   options.batches = {1, 5};
-  options.points = select_split_points(model.split_points(), "all").value();
+  options.cuts =
+      cuts_at(model.split_points(), select_split_points(model.split_points(), "all").value());
   options.runner.engine = "plain";
   const auto rows = verify(model, options, nullptr);
   ASSERT_TRUE(rows) << rows.error().message;
-  EXPECT_EQ(rows->size(), 2 * options.points.size());
+  EXPECT_EQ(rows->size(), 2 * options.cuts.size());
   for (const VerifyRow& row : *rows) {
-    EXPECT_TRUE(row.bit_equal) << model.name() << " at " << model.split_points()[row.point].name
-                               << ", batch " << row.batch << ": " << row.failure << " "
-                               << row.relative_error;
+    EXPECT_TRUE(row.bit_equal) << model.name() << " at " << options.cuts[row.cut].name << ", batch "
+                               << row.batch << ": " << row.failure << " " << row.relative_error;
   }
 }
 

@@ -116,14 +116,15 @@ TEST(Verify, RowsComeInOrderAndFailuresAreSaid) {
   ASSERT_TRUE(model) << model.error().message;
   VerifyOptions options;
   options.batches = {1, 2};
-  options.points = {0, 1, 2, 77};
+  options.cuts = cuts_at(model->split_points(), {0, 1, 2});
+  options.cuts.push_back({"op:77", {{0, 77}}});
   options.runner.engine = "plain";
   std::vector<std::pair<std::size_t, std::int64_t>> order;
   const auto rows = verify(*model, options,
-                           [&](const VerifyRow& row) { order.emplace_back(row.point, row.batch); });
+                           [&](const VerifyRow& row) { order.emplace_back(row.cut, row.batch); });
   ASSERT_TRUE(rows) << rows.error().message;
-  const std::vector<std::pair<std::size_t, std::int64_t>> expected{
-      {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 1}, {2, 2}, {77, 1}, {77, 2}};
+  const std::vector<std::pair<std::size_t, std::int64_t>> expected{{0, 1}, {0, 2}, {1, 1}, {1, 2},
+                                                                   {2, 1}, {2, 2}, {3, 1}, {3, 2}};
   EXPECT_EQ(order, expected);
   EXPECT_TRUE(rows->front().failure.empty());
   EXPECT_FALSE(rows->back().failure.empty());
@@ -143,7 +144,7 @@ Expected<VerifyRow> first_cut_with(float weight,
   PARETO_ASSIGN(const auto model, Model::examine(std::move(flat), std::move(inputs)));
   VerifyOptions options;
   options.batches = {1};
-  options.points = {0};
+  options.cuts = {cut_at(model.split_points()[0])};
   options.runner.engine = "plain";
   options.most_error = most_error;
   PARETO_ASSIGN(const auto rows, verify(model, options, nullptr));
@@ -180,12 +181,12 @@ def forward(self, x):
   ASSERT_TRUE(model) << model.error().message;
   VerifyOptions options;
   options.batches = {1, 2};
-  options.points = select_split_points(*model, "all").value();
+  options.cuts = cuts_at(model->split_points(), select_split_points(*model, "all").value());
   const auto rows = verify(*model, options, nullptr);
   ASSERT_TRUE(rows) << rows.error().message;
   EXPECT_GT(rows->size(), 8U);
   for (const VerifyRow& row : *rows) {
-    EXPECT_LT(row.relative_error, 1e-4) << model->split_points()[row.point].name << row.failure;
+    EXPECT_LT(row.relative_error, 1e-4) << options.cuts[row.cut].name << row.failure;
   }
 }
 
@@ -208,7 +209,7 @@ TEST(Verify, OtherEnginesStateTheirError) {
   ASSERT_TRUE(model) << model.error().message;
   VerifyOptions options;
   options.batches = {2};
-  options.points = {1};
+  options.cuts = {cut_at(model->split_points()[1])};
   options.runner.engine = "onednn";
   const auto rows = verify(*model, options, nullptr);
   ASSERT_TRUE(rows) << rows.error().message;

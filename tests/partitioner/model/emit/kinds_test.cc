@@ -56,10 +56,14 @@ class Kinds : public ::testing::Test {
     return values;
   }
 
+  static std::vector<Cut> all_cuts(const Model& model) {
+    return cuts_at(model.split_points(), select_split_points(model, "all").value());
+  }
+
   static std::vector<VerifyRow> verified(const Model& model, const std::string& engine) {
     VerifyOptions options;
     options.batches = {2, 3};
-    options.points = select_split_points(model, "all").value();
+    options.cuts = all_cuts(model);
     options.runner.engine = engine;
     return verify(model, options, nullptr).value();
   }
@@ -82,12 +86,12 @@ class Kinds : public ::testing::Test {
     const auto rows = verified(*model, "plain");
     EXPECT_GE(rows.size() / 2, least_cuts) << name;
     for (const VerifyRow& row : rows) {
-      EXPECT_TRUE(row.bit_equal) << name << " " << model->split_points()[row.point].name << ": "
+      EXPECT_TRUE(row.bit_equal) << name << " " << all_cuts(*model)[row.cut].name << ": "
                                  << row.failure << " " << row.relative_error;
     }
     for (const VerifyRow& row : verified(*model, "auto")) {
-      EXPECT_EQ(row.failure, "") << name << " " << model->split_points()[row.point].name;
-      EXPECT_LT(row.relative_error, 1e-4) << name << " " << model->split_points()[row.point].name;
+      EXPECT_EQ(row.failure, "") << name << " " << all_cuts(*model)[row.cut].name;
+      EXPECT_LT(row.relative_error, 1e-4) << name << " " << all_cuts(*model)[row.cut].name;
     }
   }
 
@@ -113,7 +117,7 @@ TEST_F(Kinds, TheWholeModelRunsAsInPythonAfterAShardRan) {
   ASSERT_TRUE(model) << model.error().message;
   VerifyOptions options;
   options.batches = {2};
-  options.points = {0};
+  options.cuts = {cut_at(model->split_points()[0])};
   options.runner.engine = "plain";
   for (int i = 0; i < 3; ++i) {
     const auto rows = verify(*model, options, nullptr);
@@ -219,7 +223,7 @@ TEST_F(Kinds, EqualSeedsMakeRandomModelsVerifiable) {
                                                       HasSubstr("uniform"), "aten::dropout"));
   EXPECT_TRUE(always_drops);
   for (const VerifyRow& row : verified(*model, "plain")) {
-    EXPECT_TRUE(row.bit_equal) << model->split_points()[row.point].name << row.failure;
+    EXPECT_TRUE(row.bit_equal) << all_cuts(*model)[row.cut].name << row.failure;
   }
   const auto trained = open("trained", "4");
   ASSERT_TRUE(trained) << trained.error().message;

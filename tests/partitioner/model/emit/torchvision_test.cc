@@ -37,14 +37,16 @@ class Torchvision : public ::testing::Test {
     VerifyOptions options;
     options.batches = {1, 3};
     const auto all = select_split_points(model.split_points(), "all").value();
-    for (std::size_t i = 0; i < all.size(); i += stride) options.points.push_back(all[i]);
+    for (std::size_t i = 0; i < all.size(); i += stride) {
+      options.cuts.push_back(cut_at(model.split_points()[all[i]]));
+    }
     options.runner.engine = "plain";
     const auto rows = verify(model, options, nullptr);
     ASSERT_TRUE(rows) << rows.error().message;
     EXPECT_GE(rows->size(), 20U);
     for (const VerifyRow& row : *rows) {
-      EXPECT_TRUE(row.bit_equal) << model.split_points()[row.point].name << ", batch " << row.batch
-                                 << ": " << row.failure << " " << row.relative_error;
+      EXPECT_TRUE(row.bit_equal) << options.cuts[row.cut].name << ", batch " << row.batch << ": "
+                                 << row.failure << " " << row.relative_error;
     }
   }
 

@@ -134,15 +134,15 @@ TEST_P(RandomModules, CutAnywhereComputeTheSameBits) {
   options.batches = {1, 5};
   options.runner.engine = "plain";
   for (std::size_t i = 0; i < model->split_points().size(); ++i) {
-    if (model->split_points()[i].legal) options.points.push_back(i);
+    if (model->split_points()[i].legal) options.cuts.push_back(cut_at(model->split_points()[i]));
   }
-  if (options.points.empty()) return;
+  if (options.cuts.empty()) return;
   const auto rows = verify(*model, options, nullptr);
   ASSERT_TRUE(rows) << rows.error().message << author.code();
-  ASSERT_EQ(rows->size(), 2 * options.points.size());
+  ASSERT_EQ(rows->size(), 2 * options.cuts.size());
   for (const VerifyRow& row : *rows) {
-    EXPECT_TRUE(row.bit_equal) << model->split_points()[row.point].name << ", batch " << row.batch
-                               << ": " << row.failure << author.code();
+    EXPECT_TRUE(row.bit_equal) << options.cuts[row.cut].name << ", batch " << row.batch << ": "
+                               << row.failure << author.code();
   }
 }
 

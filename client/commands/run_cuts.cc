@@ -1,0 +1,77 @@
+#include "client/commands/run_cuts.h"
+
+#include <CLI/CLI.hpp>
+#include <limits>
+#include <utility>
+
+#include "coordinator/sweep/cut_chains.h"
+#include "core/base/usage.h"
+#include "partitioner/model/graph/cuts.h"
+#include "partitioner/planning/frontiers/select_cuts.h"
+
+namespace pareto::client {
+namespace {
+
+/// Leaves the cut that the fewest bytes cross.
+Expected<> keep_smallest(const model::Model& model, std::int64_t batch,
+                         std::vector<model::Cut>& cuts) {
+  std::size_t best = 0;
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+  for (std::size_t i = 0; i < cuts.size(); ++i) {
+    PARETO_ASSIGN(const std::uint64_t bytes,
+                  model::boundary_bytes(model.graph(), cuts[i].before, batch));
+    if (bytes >= least) continue;
+    least = bytes;
+    best = i;
+  }
+  cuts = {model::Cut(cuts[best])};
+  return {};
+}
+
+}  // namespace
+
+void RunCuts::add_to(CLI::App& app) {
+  set_value(app.add_option("--split", split_,
+                           "cuts, each between one device and the next: after:MODULE, percent:P, "
+                           "op:N; sets of operators: after:LEFT+RIGHT, only:MODULE, op:41:50-60; "
+                           "auto: the end of a module at which the fewest bytes cross; none lets "
+                           "the first device run all"),
+            "LIST", {"none", "auto", "@cuts"});
+  frontiers_.add_to(app);
+}
+
+Expected<std::vector<model::Cut>> RunCuts::find(const model::Model& model,
+                                                std::int64_t batch) const {
+  std::vector<model::Cut> cuts;
+  const std::string names = split_ == "none" ? std::string() : split_;
+  for (const std::string& name : model::split_cut_names(names)) {
+    PARETO_ASSIGN(auto chosen,
+                  planning::select_cuts(model, name, {.trainable = frontiers_.trainable()}));
+    if (name == "auto") PARETO_TRY(keep_smallest(model, batch, chosen));
+    if (chosen.size() != 1) {
+      return fail(ErrorCode::kInvalidArgument, "--split {} names {} split points, not one", name,
+                  chosen.size());
+    }
+    PARETO_TRY(check_behind(cuts, chosen.front(), name));
+    cuts.push_back(std::move(chosen.front()));
+  }
+  PARETO_ASSIGN(const std::vector<model::Cut> of_files, frontiers_.cuts(model));
+  for (const model::Cut& cut : of_files) {
+    PARETO_TRY(check_behind(cuts, cut, cut.name));
+    cuts.push_back(cut);
+  }
+  return cuts;
+}
+
+Expected<> RunCuts::check_behind(const std::vector<model::Cut>& cuts, const model::Cut& cut,
+                                 const std::string& name) const {
+  if (cuts.empty() || sweep::lies_behind(cut, cuts.back())) return {};
+  if (cut.before == cuts.back().before) {
+    return fail(ErrorCode::kInvalidArgument,
+                "--split {}: {} is the same cut as the one before it, {}", split_, name, cut.name);
+  }
+  return fail(ErrorCode::kInvalidArgument, "--split {}: {} does not lie behind the one before it",
+              split_, name);
+}
+
+}  // namespace pareto::client

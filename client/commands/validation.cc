@@ -1,0 +1,188 @@
+#include "client/commands/validation.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "client/command.h"
+#include "client/commands/number_flags.h"
+#include "client/commands/progress.h"
+#include "core/base/file.h"
+#include "core/base/json_text.h"
+#include "core/base/text.h"
+#include "core/base/usage.h"
+#include "core/runtime/shard_runner.h"
+#include "partitioner/model/emit/verify.h"
+#include "partitioner/model/graph/cuts.h"
+
+namespace pareto::client {
+namespace {
+
+constexpr std::uint64_t kMostMemoryBytes = 4 << 20;
+
+/// Returns what is remembered of a model by this LibTorch: batches by the cut's operators.
+nlohmann::json remembered(const std::filesystem::path& file) {
+  const auto text = read_file(file, kMostMemoryBytes);
+  if (text) {
+    const auto json = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
+    if (json.is_object() && json.value("torch", "") == runtime::runtime_info().torch_version &&
+        json.contains("cuts") && json["cuts"].is_object()) {
+      return json["cuts"];
+    }
+  }
+  return nlohmann::json::object();
+}
+
+std::string batches_text(const std::set<std::int64_t>& batches) {
+  std::vector<std::string> texts;
+  for (const std::int64_t batch : batches) texts.push_back(std::to_string(batch));
+  return (texts.size() > 1 ? "batches " : "batch ") + join(texts);
+}
+
+/// Runs one cut at a batch. Returns whether the whole model runs there.
+Expected<bool> replay(const model::Model& model, const model::Cut& cut, std::int64_t batch) {
+  model::VerifyOptions options;
+  options.batches = {batch};
+  options.cuts = {cut};
+  options.runner.engine = "plain";
+  options.runner.threads = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, 64);
+  // The number of threads that it sets is that of its own thread.
+  Expected<std::vector<model::VerifyRow>> rows;
+  std::thread([&] { rows = model::verify(model, options, {}); }).join();
+  if (!rows) return false;
+  const model::VerifyRow& row = rows->front();
+  if (row.bit_equal) return true;
+  return fail(
+      ErrorCode::kInvalidArgument,
+      "no cut at \"{}\": at batch {} its two halves do not compute what the whole model "
+      "does: {}",
+      cut.name, batch,
+      row.failure.empty() ? fmt::format("they differ by {:.2g}", row.relative_error) : row.failure);
+}
+
+/// Runs one cut at those batches. Returns those at which it is equal; the whole model need not run
+/// at batches that nobody named.
+Expected<std::set<std::int64_t>> replay_each(Context& context, const model::Model& model,
+                                             const model::Cut& cut,
+                                             const std::set<std::int64_t>& batches,
+                                             const std::set<std::int64_t>& named) {
+  Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
+  const std::string now = "validating " + cut.name;
+  std::set<std::int64_t> equal;
+  std::size_t done = 0;
+  for (const std::int64_t batch : batches) {
+    progress.show(done++, batches.size(), now, now);
+    PARETO_ASSIGN(const bool runs, replay(model, cut, batch));
+    if (runs) equal.insert(batch);
+    if (runs || !named.contains(batch)) continue;
+    return fail(ErrorCode::kInvalidArgument,
+                "{} does not run at batch {}: name another one (--batch, --batch-range)",
+                model.name(), batch);
+  }
+  return equal;
+}
+
+}  // namespace
+
+std::filesystem::path ValidationMemory::file_of(const Digest& model) const {
+  return folder_ / (model.hex() + ".json");
+}
+
+std::set<std::int64_t> ValidationMemory::recall(const Digest& model, const model::Cut& cut) const {
+  const nlohmann::json cuts = remembered(file_of(model));
+  std::set<std::int64_t> batches;
+  const auto found = cuts.find(model::cut_name(cut.before));
+  if (found == cuts.end() || !found->is_array()) return batches;
+  for (const nlohmann::json& batch : *found) {
+    if (batch.is_number_integer()) batches.insert(batch.get<std::int64_t>());
+  }
+  return batches;
+}
+
+Expected<> ValidationMemory::remember(const Digest& model, const model::Cut& cut,
+                                      const std::set<std::int64_t>& batches) const {
+  nlohmann::json cuts = remembered(file_of(model));
+  cuts[model::cut_name(cut.before)] = batches;
+  std::error_code error;
+  std::filesystem::create_directories(folder_, error);
+  const nlohmann::ordered_json json{{"torch", runtime::runtime_info().torch_version},
+                                    {"cuts", std::move(cuts)}};
+  return write_file_atomically(file_of(model), dump(json) + "\n");
+}
+
+Expected<std::optional<BatchRange>> parse_batch_range(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  const std::vector<std::string> ends = split_list(text, ':');
+  BatchRange range;
+  if (ends.size() == 2) {
+    PARETO_ASSIGN(range.least, parse_number<std::int64_t>(ends[0], "--batch-range"));
+    PARETO_ASSIGN(range.most, parse_number<std::int64_t>(ends[1], "--batch-range"));
+  }
+  if (ends.size() != 2 || range.least > range.most) {
+    return fail(ErrorCode::kInvalidArgument,
+                "--batch-range {}: the smallest and the largest batch are needed, as 1:64", text);
+  }
+  return range;
+}
+
+void add_batch_range(CLI::App& app, std::string& text) {
+  set_value(app.add_option("--batch-range", text,
+                           "batches that the cuts are to be used at, as 1:64: before they are, "
+                           "each is run against the whole model at the plan's batch, another one "
+                           "and the largest. Cuts before sets of operators are without it, too. "
+                           "What is equal is remembered"),
+            "A:B");
+}
+
+std::set<std::int64_t> validated_batches(const model::Model& model, std::int64_t batch,
+                                         const std::optional<BatchRange>& range) {
+  if (model.only_batch() || !model::has_batch(model.inputs())) return {batch};
+  std::set<std::int64_t> batches{batch};
+  const std::int64_t least = range ? range->least : 1;
+  batches.insert(least != batch ? least : batch + 1);
+  if (range) batches.insert(range->most);
+  return batches;
+}
+
+std::vector<model::Cut> cuts_of(const plan::Plan& plan) {
+  std::vector<model::Cut> cuts;
+  for (std::size_t i = 0; i < plan.splits.size(); ++i) {
+    cuts.push_back({plan.splits[i], plan.operators_of(i + 1).before});
+  }
+  return cuts;
+}
+
+Expected<> validate(Context& context, const model::Model& model,
+                    const std::vector<model::Cut>& cuts, std::int64_t batch,
+                    const std::optional<BatchRange>& range) {
+  if (range && model.only_batch() &&
+      (range->least != *model.only_batch() || range->most != *model.only_batch())) {
+    return fail(ErrorCode::kInvalidArgument, "--batch-range {}:{}: {} runs at batch {} only",
+                range->least, range->most, model.name(), *model.only_batch());
+  }
+  const ValidationMemory memory(context.default_store.parent_path() / "validated");
+  for (const model::Cut& cut : cuts) {
+    if (!range && model::is_position(cut.before)) continue;
+    const std::set<std::int64_t> known = memory.recall(model.digest(), cut);
+    std::set<std::int64_t> left = validated_batches(model, batch, range);
+    std::erase_if(left, [&](std::int64_t one) { return known.contains(one); });
+    if (left.empty()) continue;
+    std::set<std::int64_t> named{batch};
+    if (range) named.insert({range->least, range->most});
+    PARETO_ASSIGN(std::set<std::int64_t> equal, replay_each(context, model, cut, left, named));
+    if (equal.empty()) continue;
+    context.err << fmt::format("{}: equal to the whole model at {}, bit for bit\n", cut.name,
+                               batches_text(equal))
+                << std::flush;
+    equal.insert(known.begin(), known.end());
+    // A folder that cannot be written only means that it is done again.
+    static_cast<void>(memory.remember(model.digest(), cut, equal));
+  }
+  return {};
+}
+
+}  // namespace pareto::client

@@ -1,0 +1,69 @@
+// Validates cuts by replay before they are used: prefix and suffix against the whole model, at
+// several batches. What was found equal is remembered by the model's digest.
+//
+//   Cuts ──validate──▶ model::verify ──▶ ValidationMemory
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/base/digest.h"
+#include "core/base/error.h"
+#include "core/plan/plan.h"
+#include "partitioner/model/graph/model.h"
+#include "partitioner/model/graph/named_cuts.h"
+
+namespace CLI {
+class App;
+}
+
+namespace pareto::client {
+
+struct Context;
+
+/// A folder with one small JSON file a model: the batches at which each cut was found equal to the
+/// whole model, by a version of LibTorch. Threads: one owner.
+class ValidationMemory {
+ public:
+  explicit ValidationMemory(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+  /// Returns the batches at which a cut was found equal; none if nothing is known.
+  std::set<std::int64_t> recall(const Digest& model, const model::Cut& cut) const;
+  /// Fails: as write_file_atomically().
+  Expected<> remember(const Digest& model, const model::Cut& cut,
+                      const std::set<std::int64_t>& batches) const;
+
+ private:
+  std::filesystem::path file_of(const Digest& model) const;
+
+  std::filesystem::path folder_;
+};
+
+/// --batch-range.
+struct BatchRange {
+  std::int64_t least = 1;
+  std::int64_t most = 1;
+};
+/// Parses "1:64"; "" is none. Fails: kInvalidArgument naming the flag.
+Expected<std::optional<BatchRange>> parse_batch_range(const std::string& text);
+void add_batch_range(CLI::App& app, std::string& text);
+
+/// Returns the batches to validate at: the given one, another one, and the largest of the range; of
+/// a model that runs at one batch only that one.
+std::set<std::int64_t> validated_batches(const model::Model& model, std::int64_t batch,
+                                         const std::optional<BatchRange>& range);
+
+/// Returns the cuts between the stages of a plan.
+std::vector<model::Cut> cuts_of(const plan::Plan& plan);
+/// Replays cuts, if they are sets of operators or a range is given, at the batches at which nobody
+/// did. Says on stderr what it found. Fails: kInvalidArgument naming the cut and the batch at which
+/// it is not equal.
+Expected<> validate(Context& context, const model::Model& model,
+                    const std::vector<model::Cut>& cuts, std::int64_t batch,
+                    const std::optional<BatchRange>& range);
+
+}  // namespace pareto::client
