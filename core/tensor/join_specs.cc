@@ -52,7 +52,43 @@ Expected<ValueSpec> join(const ValueSpec& a, std::int64_t batch_a, const ValueSp
   return joined;
 }
 
+Expected<> check(const ValueSpec& spec, const ValueSpec& seen, std::int64_t batch) {
+  const bool same = spec.kind == seen.kind && spec.items.size() == seen.items.size() &&
+                    spec.tensor.dtype == seen.tensor.dtype &&
+                    spec.tensor.dims.size() == seen.tensor.dims.size();
+  if (!same) {
+    return fail(ErrorCode::kInvalidArgument, "{} is {} at batch {}", spec.describe(),
+                seen.describe(), batch);
+  }
+  for (std::size_t i = 0; i < spec.tensor.dims.size(); ++i) {
+    const std::int64_t expected = spec.tensor.dims[i].at(batch);
+    const std::int64_t size = seen.tensor.dims[i].constant;
+    if (size == expected) continue;
+    return fail(ErrorCode::kInvalidArgument,
+                "dimension {} of {} is {} at batch {}, and not {}: it is no multiple of the batch "
+                "and a constant",
+                i, spec.describe(), size, batch, expected);
+  }
+  const auto* first = spec.leaf.get_if<std::int64_t>();
+  const auto* now = seen.leaf.get_if<std::int64_t>();
+  if (first != nullptr && now != nullptr && spec.per_sample != 0 &&
+      *first + spec.per_sample * batch != *now) {
+    return fail(ErrorCode::kInvalidArgument,
+                "an int is {} at batch {}, and not {}: it is no multiple of the batch and a "
+                "constant",
+                *now, batch, *first + spec.per_sample * batch);
+  }
+  for (std::size_t i = 0; i < spec.items.size(); ++i) {
+    PARETO_TRY(check(spec.items[i], seen.items[i], batch));
+  }
+  return {};
+}
+
 }  // namespace
+
+Expected<> check_spec(const ValueSpec& spec, const Value& seen, std::int64_t batch) {
+  return check(spec, spec_of(seen), batch);
+}
 
 Expected<ValueSpec> join_specs(const Value& at_first, std::int64_t first_batch,
                                const Value& at_second, std::int64_t second_batch) {

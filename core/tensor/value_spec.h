@@ -76,6 +76,9 @@ std::vector<TensorSpec> tensors_of(const ValueSpec& spec);
 /// dimension is not an integer multiple.
 Expected<ValueSpec> join_specs(const Value& at_first, std::int64_t first_batch,
                                const Value& at_second, std::int64_t second_batch);
+/// Checks that a value that was seen at another batch is what such a spec says of it. Fails:
+/// kInvalidArgument saying what differs.
+Expected<> check_spec(const ValueSpec& spec, const Value& seen, std::int64_t batch);
 /// Returns the spec of one seen value, nothing symbolic.
 ValueSpec spec_of(const Value& value);
 

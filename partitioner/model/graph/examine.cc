@@ -4,12 +4,13 @@
 #include <utility>
 
 #include "partitioner/model/graph/example_runs.h"
+#include "partitioner/model/graph/example_specs.h"
 #include "partitioner/model/graph/flatten.h"
 #include "partitioner/model/graph/graph_builder.h"
 #include "partitioner/model/graph/graph_runner.h"
 #include "partitioner/model/graph/groups.h"
 #include "partitioner/model/graph/hazards.h"
-#include "partitioner/model/graph/layout.h"
+#include "partitioner/model/graph/run_errors.h"
 
 namespace pareto::model {
 namespace {
@@ -23,12 +24,22 @@ Expected<std::vector<ExampleRun>> run_at_two_batches(GraphRunner& runner, const 
   // Of the batch that people gave, or else of the first that was tried.
   std::optional<Error> told;
   const std::int64_t given = batch_of_data(shapes).value_or(0);
-  for (const Attempt& batches : attempts(shapes, named)) {
+  std::vector<Attempt> left = attempts(shapes, named);
+  std::vector<std::int64_t> concluded;
+  for (std::size_t i = 0; i < left.size(); ++i) {
     std::vector<ExampleRun> runs;
+    const Attempt batches = left[i];
     for (const std::int64_t batch : batches) {
       auto run = run_at(runner, flat, graph, shapes, batch, kExampleSeed);
       if (!run) {
         if (!told || batch == given) told = run.error();
+        // A batch that it holds as a constant comes before the usual ones.
+        const auto held = batch_in_error(run.error().message, batch);
+        if (held && has_batch(shapes) && std::ranges::count(concluded, *held) == 0) {
+          concluded.push_back(*held);
+          const std::size_t at = std::max(i + 1, left.size() - kUsualBatches.size());
+          left.insert(left.begin() + static_cast<std::ptrdiff_t>(at), Attempt{*held});
+        }
         break;
       }
       runs.push_back(*std::move(run));
@@ -92,32 +103,6 @@ Expected<> find_data_dependence(GraphRunner& runner, const Flat& flat, const Gra
   return {};
 }
 
-std::optional<IntegerRange> join_ranges(const std::optional<IntegerRange>& a,
-                                        const std::optional<IntegerRange>& b) {
-  if (!a || !b) return a ? a : b;
-  return IntegerRange{std::min(a->low, b->low), std::max(a->high, b->high)};
-}
-
-/// Puts specs into the graph; returns for each value why it cannot cross, or "".
-std::vector<std::string> add_specs(const std::vector<ExampleRun>& runs, Graph& graph) {
-  std::vector<std::string> reasons(graph.values.size());
-  for (std::size_t i = 0; i < graph.values.size(); ++i) {
-    const Expected<Value>& first = runs.front().seen[i];
-    const Expected<Value>& last = runs.back().seen[i];
-    if (!first || !last) {
-      reasons[i] = (first ? last : first).error().message;
-      continue;
-    }
-    auto joined = join_specs(*first, runs.front().batch, *last, runs.back().batch);
-    graph.values[i].spec = joined ? *joined : spec_of(*first);
-    reasons[i] = joined ? runs.back().reasons[i] : joined.error().message;
-    graph.values[i].spec.range = join_ranges(runs.front().ranges[i], runs.back().ranges[i]);
-    graph.values[i].spec.sample = runs.back().samples[i];
-    graph.values[i].layout = join_layouts(runs.front().layouts[i], runs.back().layouts[i]);
-  }
-  return reasons;
-}
-
 /// Values that cannot cross keep their maker and all who read them together.
 Ties ties_of_what_stays(const Graph& graph, const std::vector<std::string>& reasons) {
   Ties ties;
@@ -152,6 +137,13 @@ Expected<Examined> examine_flat(const Flat& flat, const std::vector<InputShape>&
     graph.values[static_cast<std::size_t>(graph.inputs[i])].spec.range = shapes[i].range;
   }
   PARETO_TRY(find_data_dependence(runner, flat, graph, shapes, runs.front(), reasons));
+  if (runs.size() > 1 && !treats_samples_alike(graph)) {
+    // What is a multiple of the batch at two may not be one at a third. It may refuse that one.
+    const std::int64_t third = 2 * runs[1].batch - runs[0].batch;
+    const auto run = run_at(runner, flat, graph, shapes, third, kExampleSeed);
+    if (run) check_specs(*run, graph, reasons);
+  }
+  name_makers(graph, reasons);
   for (std::size_t i = 0; i < graph.operators.size(); ++i) {
     graph.operators[i].flops_per_sample =
         runs.front().flops[i] / static_cast<double>(runs.front().batch);

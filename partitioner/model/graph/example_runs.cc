@@ -113,8 +113,7 @@ std::vector<Attempt> attempts(const std::vector<InputShape>& shapes,
     all.push_back({batch, 2 * batch});
     all.push_back({batch});
   }
-  // Files do not say at which batch they were exported. These are the usual ones.
-  for (const std::int64_t batch : {1, 4, 8, 16, 32}) all.push_back({batch});
+  for (const std::int64_t batch : kUsualBatches) all.push_back({batch});
   return all;
 }
 

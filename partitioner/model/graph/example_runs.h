@@ -1,6 +1,7 @@
 // Runs of a flat graph on examples of its inputs, and what is seen of its values. Sees LibTorch.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,7 +22,10 @@ inline constexpr std::uint64_t kExampleSeed = 0;
 
 /// Batches that are tried together: shapes are seen at both, or at one alone.
 using Attempt = std::vector<std::int64_t>;
-/// Returns what is tried in turn, until a model runs. `named`: batches that somebody wants.
+/// Batches that files are mostly exported at. They do not say which.
+inline constexpr std::array<std::int64_t, 5> kUsualBatches{1, 4, 8, 16, 32};
+/// Returns what is tried in turn, until a model runs: kUsualBatches come last, each alone. `named`:
+/// batches that somebody wants.
 std::vector<Attempt> attempts(const std::vector<InputShape>& shapes,
                               std::vector<std::int64_t> named);
 

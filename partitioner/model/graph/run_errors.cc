@@ -1,12 +1,24 @@
 #include "partitioner/model/graph/run_errors.h"
 
 #include <algorithm>
+#include <charconv>
+#include <regex>
 
 #include "core/base/text.h"
 #include "core/runtime/torch/compat.h"
 
 namespace pareto::model {
 namespace {
+
+constexpr std::int64_t kMostConcluded = 1 << 16;
+constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
+
+std::optional<std::int64_t> whole_number(const std::string& text) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
 
 /// Returns what may be wrong with shapes that a model does not run on, or nothing. `line`: what
 /// LibTorch says.
@@ -86,6 +98,39 @@ std::string describe_examples(const std::vector<InputShape>& shapes,
   }
   if (doubles) text += " (float64 is what NumPy makes if nothing is said: x.astype('float32'))";
   return text;
+}
+
+std::optional<std::int64_t> batch_in_error(const std::string& error, std::int64_t batch) {
+  static const std::regex kShape(R"(shape '\[([0-9, ]+)\]' is invalid for input of size ([0-9]+))");
+  static const std::regex kSizes(
+      R"(size of tensor a \(([0-9]{1,9})\) must match the size of tensor b \(([0-9]{1,9})\))");
+  std::smatch found;
+  // At the batch that it holds, `wanted` would be what is now `present`.
+  const auto scaled = [&](std::int64_t wanted,
+                          std::int64_t present) -> std::optional<std::int64_t> {
+    if (present < batch || present % batch != 0 || wanted % (present / batch) != 0) return {};
+    const std::int64_t held = wanted / (present / batch);
+    return held >= 1 && held != batch && held <= kMostConcluded ? std::optional(held)
+                                                                : std::nullopt;
+  };
+  if (std::regex_search(error, found, kShape)) {
+    const auto present = whole_number(found[2].str());
+    std::int64_t wanted = 1;
+    for (const std::string& part : split_list(found[1].str())) {
+      const auto size = whole_number(part);
+      if (!size || *size < 1 || wanted > kMostElements / *size) return {};
+      wanted *= *size;
+    }
+    return present ? scaled(wanted, *present) : std::nullopt;
+  }
+  if (std::regex_search(error, found, kSizes)) {
+    const auto a = whole_number(found[1].str());
+    const auto b = whole_number(found[2].str());
+    if (!a || !b) return {};
+    const auto held = scaled(*b, *a);
+    return held ? held : scaled(*a, *b);
+  }
+  return {};
 }
 
 std::string why_not_run(const std::exception& error, const std::vector<InputShape>& shapes) {

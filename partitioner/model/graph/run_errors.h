@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,10 @@ std::vector<std::string> input_names(const Flat& flat);
 /// Says what the model was run on, and what may be wrong with it. `names`: those of its inputs.
 std::string describe_examples(const std::vector<InputShape>& shapes,
                               const std::vector<std::string>& names, std::int64_t batch);
+/// Returns the batch that a model holds as a constant, concluded from an error of LibTorch at
+/// another one: "shape '[2, 12]' is invalid for input of size 36". No value means that it does not
+/// say.
+std::optional<std::int64_t> batch_in_error(const std::string& error, std::int64_t batch);
 /// Returns what an error of a run says, and what can be done about it.
 std::string why_not_run(const std::exception& error, const std::vector<InputShape>& shapes);
 

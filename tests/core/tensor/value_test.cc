@@ -70,6 +70,21 @@ TEST(ValueSpec, RefusesWhatDoesNotGrowWithTheBatch) {
   EXPECT_FALSE(join_specs(Value(true), 2, floats({1}, {0}), 3));
 }
 
+TEST(ValueSpec, IsCheckedAtAnotherBatch) {
+  const auto spec = join_specs(every_kind(2), 2, every_kind(3), 3).value();
+  EXPECT_TRUE(check_spec(spec, every_kind(4), 4));
+  EXPECT_FALSE(check_spec(spec, every_kind(4), 5));
+  const auto rows = join_specs(floats({2}, {0, 0}), 2, floats({3}, {0, 0, 0}), 3).value();
+  const auto checked = check_spec(rows, floats({3}, {0, 0, 0}), 4);
+  ASSERT_FALSE(checked);
+  EXPECT_EQ(checked.error().message.find("dimension 0 of float32[B] is 3 at batch 4, and not 4"),
+            0U)
+      << checked.error().message;
+  const auto number = join_specs(Value(std::int64_t{4}), 2, Value(std::int64_t{9}), 3).value();
+  EXPECT_FALSE(check_spec(number, Value(std::int64_t{16}), 4)) << "a square";
+  EXPECT_FALSE(check_spec(rows, Value(true), 4));
+}
+
 TEST(ValueSpec, IntsMayFollowTheBatch) {
   const auto join = [](std::int64_t at_two, std::int64_t at_five) {
     return join_specs(Value(at_two), 2, Value(at_five), 5).value();

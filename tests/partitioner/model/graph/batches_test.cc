@@ -50,9 +50,65 @@ TEST(Batches, UsualExportSizesAreFound) {
   const auto model = open_at(fixed_at(8), "6", {});
   ASSERT_TRUE(model) << model.error().message;
   EXPECT_EQ(model->only_batch(), 8);
-  const auto unusual = open_at(fixed_at(7), "6", {});
+  const auto unusual = open_at(scripted("Picky",
+                                        "def forward(self, x):\n"
+                                        "    return torch.relu(x).view([7, -1])\n"),
+                               "6", {});
   ASSERT_FALSE(unusual);
   EXPECT_THAT(unusual.error().message, HasSubstr("does not run at batch 2 on float32[2x6]"));
+}
+
+TEST(Batches, AConstantOneIsConcludedFromWhatLibTorchSays) {
+  for (const int batch : {2, 3, 7, 50}) {
+    const auto model = open_at(fixed_at(batch), "6", {});
+    ASSERT_TRUE(model) << model.error().message;
+    EXPECT_EQ(model->only_batch(), batch);
+    EXPECT_EQ(spec(*model, model->graph().inputs.front()), fmt::format("float32[{}x6]", batch));
+  }
+  const auto added = open_at(scripted("Added",
+                                      "def forward(self, x):\n"
+                                      "    return torch.relu(x) + torch.ones([9, 1])\n"),
+                             "6", {});
+  ASSERT_TRUE(added) << added.error().message;
+  EXPECT_EQ(added->only_batch(), 9);
+}
+
+/// Returns a model in which a value that depends on the batch in that way crosses a cut.
+Expected<Model> open_with(const std::string& rows) {
+  return open(scripted("Grows", "def forward(self, x):\n    b = x.size(0)\n    y = " + rows +
+                                    "\n    return torch.relu(y), torch.relu(x)\n"),
+              "6");
+}
+
+/// Returns the reasons of the positions that are not allowed.
+std::string reasons_of(const Model& model) {
+  std::string reasons;
+  for (const SplitPoint& point : model.split_points()) reasons += point.reason + "\n";
+  return reasons;
+}
+
+TEST(Batches, SizesAreMultiplesOfTheBatchAndAConstant) {
+  const auto grows = open_with("torch.sigmoid(torch.cat([x, x, x[:1]]))");
+  ASSERT_TRUE(grows) << grows.error().message;
+  bool is_affine = false;
+  for (const GraphValue& value : grows->graph().values) {
+    is_affine = is_affine || value.spec.describe() == "float32[2B+1x6]";
+  }
+  EXPECT_TRUE(is_affine);
+  EXPECT_THAT(reasons_of(*grows), Not(HasSubstr("at batch")));
+}
+
+TEST(Batches, SizesThatAreNoSuchMultiplesDoNotCross) {
+  // A square, half of it, and at most three: the last two look as constants at batches 2 and 3.
+  for (const char* rows : {"torch.zeros([b * b, 6])", "torch.zeros([(b + 1) // 2 + 1, 6])",
+                           "torch.zeros([b // 2, 6])", "torch.zeros([min(b, 3), 6])"}) {
+    const auto model = open_with(rows);
+    ASSERT_TRUE(model) << model.error().message;
+    EXPECT_THAT(reasons_of(*model), HasSubstr("(made by ")) << rows;
+    EXPECT_THAT(reasons_of(*model), HasSubstr("would cross")) << rows;
+    // Around them it is cut.
+    EXPECT_TRUE(model->run_whole(model->example_inputs(9, 0).value()));
+  }
 }
 
 /// Returns the error that somebody reads who opens the model with those shapes.

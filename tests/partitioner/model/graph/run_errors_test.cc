@@ -53,6 +53,27 @@ TEST(DescribeExamples, SaysThatMadeUpNumbersAreZeros) {
               AllOf(HasSubstr("example integers are zeros"), HasSubstr("--input FILE.npy")));
 }
 
+TEST(BatchInError, IsTheConstantThatTheSizesFitTo) {
+  EXPECT_EQ(batch_in_error("shape '[2, 12]' is invalid for input of size 36", 3), 2);
+  EXPECT_EQ(batch_in_error("x: shape '[10, 6]' is invalid for input of size 24", 2), 5);
+  EXPECT_EQ(batch_in_error("The size of tensor a (3) must match the size of tensor b (8) at "
+                           "non-singleton dimension 0",
+                           3),
+            8);
+  EXPECT_EQ(batch_in_error("The size of tensor a (8) must match the size of tensor b (6)", 3), 4);
+}
+
+TEST(BatchInError, IsNoneIfTheyDoNotSay) {
+  EXPECT_FALSE(batch_in_error("shape '[2, -1]' is invalid for input of size 36", 3));
+  EXPECT_FALSE(batch_in_error("shape '[2, 7]' is invalid for input of size 36", 3));
+  EXPECT_FALSE(batch_in_error("shape '[3, 12]' is invalid for input of size 36", 3)) << "it ran";
+  EXPECT_FALSE(batch_in_error("The size of tensor a (7) must match the size of tensor b (5)", 3));
+  EXPECT_FALSE(batch_in_error("shape '[0, 12]' is invalid for input of size 36", 3));
+  EXPECT_FALSE(batch_in_error(
+      "shape '[99999999999, 99999999999, 99999999999]' is invalid for input of size 36", 3));
+  EXPECT_FALSE(batch_in_error("out of memory", 3));
+}
+
 TEST(WhyNotRun, ProposesWhatFitsTheError) {
   EXPECT_THAT(why("Expected tensor for argument #1 'indices' to have one of the following "
                   "scalar types: Long, Int; but got torch.FloatTensor",
