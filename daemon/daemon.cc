@@ -10,6 +10,7 @@
 
 #include "core/base/counted.h"
 #include "core/base/cpu_quota.h"
+#include "core/base/cpu_time.h"
 #include "core/base/log.h"
 #include "core/base/machine.h"
 #include "core/base/text.h"
@@ -146,7 +147,9 @@ Expected<std::unique_ptr<Daemon>> Daemon::start(const DaemonConfig& config, Daem
       config.memory_limit_bytes, parts.memory, daemon->watch_);
   StageHostOptions options;
   options.device = name;
-  options.rules = {usable_cores(config), config.turns, config.limit_busy};
+  options.rules = {usable_cores(config), config.turns, config.limit_busy, config.limit_cores > 0};
+  // An imitated device computes longer than this machine does.
+  if (!imitates(config)) options.rules.processor = process_cpu_time;
   options.limits.max_frame_bytes = config.max_frame_bytes;
   PARETO_ASSIGN(daemon->stages_,
                 StageHost::listen(std::move(options), std::move(parts.transports), config.data));

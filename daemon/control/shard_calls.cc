@@ -104,7 +104,10 @@ Expected<> load_shard(const ControlParts& parts, SessionTable& sessions,
   PARETO_ASSIGN(const plan::Shard shard,
                 plan::shard_from_manifest(request.manifest(), request.archive()));
   PARETO_ASSIGN(const runtime::RunnerOptions options, options_from(parts, request.settings()));
-  auto tried = parts.shards.load(shard, options, deadline_of(context));
+  auto tried = [&] {
+    const DeviceScheduler::Preparation loading(parts.stages.turns());
+    return parts.shards.load(shard, options, deadline_of(context));
+  }();
   if (!tried && tried.error().code == ErrorCode::kNotFound) {
     // If there is no room for all of its tensors, the later ones made the earlier ones go, and
     // always will.
@@ -142,6 +145,7 @@ Expected<> profile_shard(const ControlParts& parts, const v1::ProfileRequest& re
   const auto count = [](std::uint32_t asked) {
     return static_cast<int>(std::min<std::uint32_t>(asked, 1 << 20));
   };
+  const DeviceScheduler::Preparation profiling(parts.stages.turns());
   const std::vector<std::int64_t> cuts(request.cuts().begin(), request.cuts().end());
   PARETO_ASSIGN(const LoadedShard::Profile profile,
                 shard->profile(request.batch(), count(request.repeats()),

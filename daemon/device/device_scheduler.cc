@@ -32,7 +32,8 @@ DeviceScheduler::DeviceScheduler(std::unique_ptr<TurnPolicy> policy, const Devic
     : policy_(rules.policy),
       cores_(std::max(rules.cores, 1)),
       busy_(rules.busy),
-      queue_(std::move(policy), cores_, BusyBudget(rules.busy, cores_, now())) {}
+      queue_(std::move(policy), cores_,
+             BusyBudget({rules.busy, cores_, rules.strict}, now(), rules.processor)) {}
 
 std::unique_ptr<TurnTaker> DeviceScheduler::open(std::uint64_t pipeline, double weight) {
   const std::lock_guard lock(mutex_);
@@ -88,7 +89,13 @@ WaitingTurn TurnTaker::waiting(const TurnRequest& request) const {
           .priority = request.priority,
           .deadline = request.deadline,
           .arrived = request.arrived,
-          .alone = request.alone};
+          .alone = request.alone,
+          .elsewhere = request.elsewhere};
+}
+
+void DeviceScheduler::prepare(int more) {
+  const std::lock_guard lock(mutex_);
+  queue_.prepare(more, now());
 }
 
 Expected<DeviceScheduler::Turn> TurnTaker::take(const TurnRequest& request) {

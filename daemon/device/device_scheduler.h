@@ -24,7 +24,10 @@ namespace pareto::daemon {
 struct DeviceRules {
   int cores = 1;  ///< cores that all turns together may hold
   std::string policy{kDefaultTurnPolicy};
-  double busy = 1;  ///< share of the time for which they may be held; 1 is no limit
+  double busy = 1;  ///< share of the time for which they may be busy; 1 is no limit
+  /// Whether the process as a whole takes no more than `cores`, what it does between turns included.
+  bool strict = false;
+  ProcessorClock processor{};  ///< by what that is counted; none: by the time of turns
 };
 
 /// The turn that a request needs.
@@ -34,6 +37,7 @@ struct TurnRequest {
   Deadline deadline{};          ///< after it the result is of no use
   TimePoint arrived{};          ///< when the request came to this device
   const void* alone = nullptr;  ///< what only one turn at a time may use; null: nothing
+  bool elsewhere = false;       ///< an accelerator computes it, and its cores wait
 };
 
 /// All turns of a device. It outlives its takers and their turns.
@@ -43,6 +47,7 @@ class DeviceScheduler {
  public:
   class Turn;
   class TurnTaker;
+  class Preparation;
 
   /// Figures of one moment.
   struct Reading {
@@ -61,7 +66,7 @@ class DeviceScheduler {
   /// Returns a taker for a stage of a pipeline. Stages of one pipeline share what they took, and
   /// the weight that was given last.
   std::unique_ptr<TurnTaker> open(std::uint64_t pipeline, double weight);
-  /// Limits the share of the time for which cores are held, from now on.
+  /// Limits the share of the time for which cores are busy, from now on.
   void set_busy(double share);
   Reading read() const;
   int cores() const { return cores_; }
@@ -76,6 +81,7 @@ class DeviceScheduler {
   /// are held. The caller holds mutex_.
   void look_again();
   void give_back(const HeldTurn& turn);
+  void prepare(int more);
 
   const std::string policy_;
   const int cores_;
@@ -101,6 +107,21 @@ class DeviceScheduler::Turn {
  private:
   DeviceScheduler* scheduler_;
   HeldTurn held_;
+};
+
+/// The loading or profiling of a shard, from construction to destruction. It waits for no turn, and
+/// what it computes is not held against the device's limits. Threads: any.
+class DeviceScheduler::Preparation {
+ public:
+  explicit Preparation(DeviceScheduler& scheduler) : scheduler_(scheduler) {
+    scheduler_.prepare(1);
+  }
+  ~Preparation() { scheduler_.prepare(-1); }
+  Preparation(const Preparation&) = delete;
+  Preparation& operator=(const Preparation&) = delete;
+
+ private:
+  DeviceScheduler& scheduler_;
 };
 
 /// Takes the turns of one stage. It outlives them.

@@ -30,6 +30,7 @@ struct WaitingTurn {
   Deadline deadline{};          ///< after it the result is of no use
   TimePoint arrived{};          ///< when the request came to this device
   const void* alone = nullptr;  ///< what only one turn at a time may use; null: nothing
+  bool elsewhere = false;       ///< an accelerator computes it, and its cores wait
   std::uint64_t number = 0;     ///< counts those who asked
 };
 

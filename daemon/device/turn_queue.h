@@ -18,6 +18,7 @@ struct HeldTurn {
   TurnAccount* account = nullptr;
   int cores = 0;
   const void* alone = nullptr;
+  bool elsewhere = false;
   TimePoint since{};
 };
 
@@ -47,14 +48,19 @@ class TurnQueue {
   /// Returns the seconds of cores that turns held up to `now`.
   double used(TimePoint now);
   void set_busy(double share, TimePoint now);
+  /// Counts those who load or profile shards, one more or one less.
+  void prepare(int more, TimePoint now);
 
  private:
   bool is_used(const void* alone) const;
+  BusyUse use() const { return {held_, elsewhere_, preparing_ > 0}; }
 
   const std::unique_ptr<TurnPolicy> policy_;
   const int cores_;
   BusyBudget budget_;
-  int held_ = 0;  ///< cores
+  int held_ = 0;       ///< cores
+  int elsewhere_ = 0;  ///< those of them that wait for an accelerator
+  int preparing_ = 0;
   std::uint64_t asked_ = 0;
   std::vector<WaitingTurn*> waiting_;
   std::vector<const void*> used_alone_;

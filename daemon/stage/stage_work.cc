@@ -40,7 +40,8 @@ TurnRequest StageWork::turn_of(const StageItem& item, const LoadedShard& shard) 
           .priority = item.message.priority != 0 ? item.message.priority : turns_.priority,
           .deadline = item.deadline,
           .arrived = item.queued,
-          .alone = &shard};
+          .alone = &shard,
+          .elsewhere = !on_cores};
 }
 
 std::optional<StageWork::Turn> StageWork::try_turn(const StageItem& item) {

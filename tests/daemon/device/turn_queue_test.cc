@@ -25,7 +25,7 @@ TimePoint at(int ms) { return kBegin + milliseconds(ms); }
 class Device {
  public:
   explicit Device(std::string_view policy, int cores = 1, double busy = 1)
-      : queue_(make_turn_policy(policy).value(), cores, BusyBudget(busy, cores, kBegin)) {}
+      : queue_(make_turn_policy(policy).value(), cores, BusyBudget({busy, cores}, kBegin)) {}
 
   /// Somebody of that pipeline asks for a turn.
   WaitingTurn& ask(const std::string& pipeline, WaitingTurn turn = {}) {
