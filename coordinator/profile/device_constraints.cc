@@ -30,15 +30,20 @@ void stretch(double factor, planning::StageCosts& costs) {
 
 }  // namespace
 
-Expected<DeviceConstraints> read_constraints(const cluster::Cluster& cluster,
-                                             const std::string& memory, const std::string& first,
-                                             const std::string& last) {
+DeviceConstraints owners_limits(const cluster::Cluster& cluster) {
   DeviceConstraints constraints;
   for (std::size_t i = 0; i < cluster.size(); ++i) {
     const cluster::DeviceInfo& info = cluster.device(i).info();
     const int cores = info.limit_cores > 0 ? std::min(info.limit_cores, info.cores) : info.cores;
     if (info.limit_busy < 1) constraints.core_time[i] = info.limit_busy * cores;
   }
+  return constraints;
+}
+
+Expected<DeviceConstraints> read_constraints(const cluster::Cluster& cluster,
+                                             const std::string& memory, const std::string& first,
+                                             const std::string& last) {
+  DeviceConstraints constraints = owners_limits(cluster);
   for (const std::string& limit : split_list(memory)) {
     const auto equals = limit.find('=');
     if (equals == std::string::npos) {

@@ -24,6 +24,8 @@ struct DeviceConstraints {
   std::optional<std::size_t> last;
 };
 
+/// Returns what the owners of the devices allow.
+DeviceConstraints owners_limits(const cluster::Cluster& cluster);
 /// Reads constraints. `memory` is like "pi-1=256MiB,pi-2=1GiB"; `first` and `last` are names of
 /// devices. Empty means no constraint. Fails: kNotFound (no such device, with the nearest),
 /// kInvalidArgument, each naming its flag (--max-memory, --first, --last).

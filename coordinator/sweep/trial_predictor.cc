@@ -11,6 +11,7 @@
 #include "coordinator/cluster/network.h"
 #include "coordinator/cluster/workload.h"
 #include "coordinator/load/window_search.h"
+#include "coordinator/profile/device_constraints.h"
 #include "coordinator/profile/link_transports.h"
 #include "coordinator/profile/profile_doubt.h"
 #include "coordinator/statistics/residual_model.h"
@@ -89,6 +90,7 @@ class GroupPredictor {
     if (!definition && !cluster::apply_condition(cluster_.network(), condition)) return {};
     PARETO_ASSIGN(const auto links, links_under(condition, definition, progress));
     PARETO_ASSIGN(planning::CostInputs inputs, profiler_.space().inputs(links, codecs_));
+    profile::constrain(profile::owners_limits(cluster_), profiler_.devices(), inputs);
     const CostModel model(std::move(inputs));
     for (results::TrialRecord* trial : trials_) {
       if (trial->condition == condition) predict(*trial, model);

@@ -100,6 +100,8 @@ class PredictTrials : public testing::Test {
       daemon->set_rate_over("tcp", kTcpRate);
       daemon->set_rate_over("grpc", kGrpcRate);
       daemon->set_codec_costs({}, costs);
+      daemon->set_cores(4);
+      daemons_.push_back(daemon.get());
       devices.push_back(std::move(daemon));
     }
     cluster_.emplace(cluster::Cluster::of(std::move(devices)));
@@ -167,6 +169,7 @@ class PredictTrials : public testing::Test {
 
   std::unique_ptr<transport::Transport> transport_ = transport::make_transport("shm").value();
   model::Model model_ = test::small_model();
+  std::vector<test::FakeDaemon*> daemons_;
   std::optional<cluster::Cluster> cluster_;
   test::MemoryStore store_;
   SweepOptions options_;
@@ -193,6 +196,18 @@ TEST_F(PredictTrials, KnowsCodecsAndMixesOfTransports) {
   EXPECT_NEAR(latency_ms(alike) - latency_ms(mixed),
               crossing_ms(second, kTcpRate) - crossing_ms(second, kGrpcRate), 1e-3);
   for (std::size_t whole = 0; whole < 3; ++whole) EXPECT_GT(latency_ms(whole), 0);
+}
+
+TEST_F(PredictTrials, WhatADeviceMayComputeLessItTakesLonger) {
+  for (auto& [key, profile] : store_.profiles) profile.threads = 2;
+  daemons_[1]->set_limits(0, 0.125);  // half a core for two threads
+  predict();
+  EXPECT_NEAR(latency_ms(1) / latency_ms(0), 4, 0.1);
+  EXPECT_NEAR(latency_ms(2) / latency_ms(0), 1, 0.1);
+  const auto rate = [&](std::size_t trial) {
+    return trials_[trial].prediction.value_or(results::Prediction{}).samples_per_s;
+  };
+  EXPECT_NEAR(rate(0) / rate(1), 4, 0.1);
 }
 
 TEST_F(PredictTrials, KnowsMicroBatchesByWhatOneOfThemTakes) {
