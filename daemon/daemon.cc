@@ -148,7 +148,8 @@ Expected<std::unique_ptr<Daemon>> Daemon::start(const DaemonConfig& config, Daem
   StageHostOptions options;
   options.device = name;
   options.rules = {usable_cores(config), config.turns, config.limit_busy, config.limit_cores > 0};
-  // An imitated device computes longer than this machine does.
+  // An imitated device computes longer than this machine does, also while it is paused here.
+  options.rules.pauses = !imitates(config);
   if (!imitates(config)) options.rules.processor = process_cpu_time;
   options.limits.max_frame_bytes = config.max_frame_bytes;
   PARETO_ASSIGN(daemon->stages_,

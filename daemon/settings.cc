@@ -197,7 +197,9 @@ const std::array<Setting, 26> kSettings{{
     {"memory_limit", "SIZE",
      "memory that shards may take; 0: what the machine has free (default: 0)", true,
      set_bytes<&DaemonConfig::memory_limit_bytes>, get_bytes<&DaemonConfig::memory_limit_bytes>},
-    {"limit_cores", "N", "cores that shards may compute on together; 0: all of --cpu (default: 0)",
+    {"limit_cores", "N",
+     "cores that shards may compute on together, and this daemon may keep busy; 0: all of --cpu "
+     "(default: 0)",
      false,
      [](DaemonConfig& config, const std::string& text) -> Expected<> {
        PARETO_ASSIGN(config.limit_cores, parse_int(text, 0, kMaxCores));
@@ -205,7 +207,7 @@ const std::array<Setting, 26> kSettings{{
      },
      [](const DaemonConfig& config) { return std::to_string(config.limit_cores); }},
     {"limit_busy", "SHARE",
-     "share of the time for which shards may compute on these cores, 1% to 100% (default: 100%)",
+     "share of these cores' processor time that this daemon may use, 1% to 100% (default: 100%)",
      true, set_busy,
      [](const DaemonConfig& config) { return fmt::format("{:.6g}%", config.limit_busy * 100); }},
     {"turns", "POLICY",

@@ -11,7 +11,7 @@ namespace pareto::daemon {
 /// Returns the processor time that this process has used so far. Threads: any.
 using ProcessorClock = std::function<Nanoseconds()>;
 
-/// What an owner allows.
+/// The limit that an owner sets.
 struct BusyLimit {
   double share = 1;  ///< share of the time for which the cores may be busy; over 0, 1 is no limit
   int cores = 1;
@@ -20,7 +20,7 @@ struct BusyLimit {
   bool strict = false;
 };
 
-/// What uses a device at a moment.
+/// The use of a device at a moment.
 struct BusyUse {
   int held = 0;           ///< cores that turns hold
   int elsewhere = 0;      ///< those of them that wait for an accelerator
@@ -41,7 +41,7 @@ struct BusyUse {
 /// Threads: one at a time.
 class BusyBudget {
  public:
-  static constexpr std::chrono::seconds kKept{1};
+  static constexpr std::chrono::milliseconds kKept{200};
 
   /// `now` is when the budget begins.
   BusyBudget(const BusyLimit& limit, TimePoint now, ProcessorClock processor = {});
@@ -62,7 +62,7 @@ class BusyBudget {
  private:
   bool unlimited() const { return limit_.share >= 1 && !limit_.strict; }
   double per_second() const { return limit_.share * limit_.cores; }
-  double most() const { return per_second() * static_cast<double>(kKept.count()); }
+  double most() const { return per_second() * to_seconds(kKept); }
   /// Returns the seconds of cores that count of `passed` seconds.
   double counted(double passed, const BusyUse& use);
 

@@ -19,7 +19,7 @@ Deadline earlier(const Deadline& one, const Deadline& other) {
 /// A thread that waits for its turn. It lives where that thread waits.
 struct DeviceScheduler::Waiter : WaitingTurn {
   const TurnTaker* taker = nullptr;
-  std::optional<HeldTurn> held{};
+  HeldTurn* held = nullptr;
   std::condition_variable changed{};
 };
 
@@ -31,6 +31,7 @@ Expected<std::unique_ptr<DeviceScheduler>> DeviceScheduler::make(const DeviceRul
 DeviceScheduler::DeviceScheduler(std::unique_ptr<TurnPolicy> policy, const DeviceRules& rules)
     : policy_(rules.policy),
       cores_(std::max(rules.cores, 1)),
+      pauses_(rules.pauses),
       busy_(rules.busy),
       queue_(std::move(policy), cores_,
              BusyBudget({rules.busy, cores_, rules.strict}, now(), rules.processor)) {}
@@ -60,7 +61,7 @@ DeviceScheduler::Reading DeviceScheduler::read() const {
 }
 
 void DeviceScheduler::give_turns(TimePoint at) {
-  HeldTurn held;
+  HeldTurn* held = nullptr;
   while (WaitingTurn* const next = queue_.next(at, held)) {
     auto& waiter = static_cast<Waiter&>(*next);
     waiter.held = held;
@@ -75,8 +76,7 @@ void DeviceScheduler::look_again() {
   }
 }
 
-void DeviceScheduler::give_back(const HeldTurn& turn) {
-  const std::lock_guard lock(mutex_);
+void DeviceScheduler::give_back(HeldTurn& turn) {
   const TimePoint at = now();
   queue_.give_back(turn, at);
   give_turns(at);
@@ -90,7 +90,56 @@ WaitingTurn TurnTaker::waiting(const TurnRequest& request) const {
           .deadline = request.deadline,
           .arrived = request.arrived,
           .alone = request.alone,
-          .elsewhere = request.elsewhere};
+          .elsewhere = request.elsewhere,
+          .can_pause = request.can_pause && scheduler_.pauses_};
+}
+
+DeviceScheduler::Turn TurnTaker::keep(HeldTurn* held) {
+  turns_.push_back(held);
+  return {*this, held};
+}
+
+void TurnTaker::give_back(HeldTurn* held) {
+  const std::lock_guard lock(scheduler_.mutex_);
+  std::erase(turns_, held);
+  scheduler_.give_back(*held);
+}
+
+HeldTurn* TurnTaker::pause(HeldTurn* held) {
+  std::unique_lock lock(scheduler_.mutex_);
+  TurnQueue& queue = scheduler_.queue_;
+  Waiter waiter{held->turn, this};
+  std::erase(turns_, held);
+  queue.pause(*held, waiter, now());
+  scheduler_.give_turns(now());
+  scheduler_.look_again();
+  for (;; scheduler_.give_turns(now())) {
+    if (waiter.held != nullptr) {
+      turns_.push_back(waiter.held);
+      return waiter.held;
+    }
+    if (closed_) {
+      queue.leave(waiter);
+      scheduler_.give_turns(now());
+      scheduler_.look_again();
+      return nullptr;
+    }
+    if (const auto until = queue.look_again()) {
+      waiter.changed.wait_until(lock, *until);
+    } else {
+      waiter.changed.wait(lock);
+    }
+  }
+}
+
+DeviceScheduler::Turn::~Turn() {
+  if (held_ != nullptr) taker_->give_back(held_);
+}
+
+bool DeviceScheduler::Turn::pause() {
+  if (held_ == nullptr) return false;
+  held_ = taker_->pause(held_);
+  return held_ != nullptr;
 }
 
 void DeviceScheduler::prepare(int more) {
@@ -106,7 +155,7 @@ Expected<DeviceScheduler::Turn> TurnTaker::take(const TurnRequest& request) {
   for (TimePoint at = now();; at = now()) {
     const bool late = request.deadline && *request.deadline <= at;
     if (late || closed_) {
-      if (waiter.held) {
+      if (waiter.held != nullptr) {
         queue.give_back(*waiter.held, at);
       } else {
         queue.leave(waiter);
@@ -118,7 +167,7 @@ Expected<DeviceScheduler::Turn> TurnTaker::take(const TurnRequest& request) {
                   to_milliseconds(at - *request.deadline));
     }
     scheduler_.give_turns(at);
-    if (waiter.held) return Turn(scheduler_, *waiter.held);
+    if (waiter.held != nullptr) return keep(waiter.held);
     const Deadline until = earlier(request.deadline, queue.look_again());
     if (until) {
       waiter.changed.wait_until(lock, *until);
@@ -137,13 +186,13 @@ std::optional<DeviceScheduler::Turn> TurnTaker::try_take(const TurnRequest& requ
     return std::nullopt;
   }
   WaitingTurn turn = waiting(request);
-  HeldTurn held;
+  HeldTurn* held = nullptr;
   scheduler_.queue_.ask(turn);
   if (scheduler_.queue_.next(at, held) == nullptr) {
     scheduler_.queue_.leave(turn);
     return std::nullopt;
   }
-  return Turn(scheduler_, held);
+  return keep(held);
 }
 
 void TurnTaker::close() {
@@ -153,6 +202,14 @@ void TurnTaker::close() {
     auto& waiter = static_cast<Waiter&>(*waiting);
     if (waiter.taker == this) waiter.changed.notify_one();
   }
+}
+
+void TurnTaker::let_go() {
+  const std::lock_guard lock(scheduler_.mutex_);
+  const TimePoint at = now();
+  for (HeldTurn* const held : turns_) scheduler_.queue_.let_go(*held, at);
+  scheduler_.give_turns(at);
+  scheduler_.look_again();
 }
 
 }  // namespace pareto::daemon

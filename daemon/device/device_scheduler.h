@@ -3,7 +3,8 @@
 //   Stage ──TurnTaker::take(its request)──▶ TurnQueue (policy, cores, budget) ──▶ Turn ──▶ compute
 //
 // The thread that computes a request waits for its turn itself: work never moves to another thread.
-// A device that has cores free gives a turn for the price of a mutex.
+// A device that has cores free gives a turn for the price of a mutex. A turn is paused between two
+// operators if the policy prefers who waits.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +14,11 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/base/pause.h"
 #include "daemon/device/turn_queue.h"
 
 namespace pareto::daemon {
@@ -25,9 +28,10 @@ struct DeviceRules {
   int cores = 1;  ///< cores that all turns together may hold
   std::string policy{kDefaultTurnPolicy};
   double busy = 1;  ///< share of the time for which they may be busy; 1 is no limit
-  /// Whether the process as a whole takes no more than `cores`, what it does between turns included.
+  /// Whether the whole process takes no more than `cores`, with what it does between turns.
   bool strict = false;
-  ProcessorClock processor{};  ///< by what that is counted; none: by the time of turns
+  ProcessorClock processor{};  ///< the clock of what is busy; empty means the time of turns
+  bool pauses = true;          ///< whether turns can be paused at all
 };
 
 /// The turn that a request needs.
@@ -38,6 +42,7 @@ struct TurnRequest {
   TimePoint arrived{};          ///< when the request came to this device
   const void* alone = nullptr;  ///< what only one turn at a time may use; null: nothing
   bool elsewhere = false;       ///< an accelerator computes it, and its cores wait
+  bool can_pause = false;       ///< whether its holder asks often whether a pause is wanted
 };
 
 /// All turns of a device. It outlives its takers and their turns.
@@ -80,33 +85,39 @@ class DeviceScheduler {
   /// Lets those who wait for the budget look again when it opens, which depends on the cores that
   /// are held. The caller holds mutex_.
   void look_again();
-  void give_back(const HeldTurn& turn);
+  void give_back(HeldTurn& turn);
   void prepare(int more);
 
   const std::string policy_;
   const int cores_;
+  const bool pauses_;
   mutable std::mutex mutex_;
   double busy_;
   mutable TurnQueue queue_;
   std::map<std::uint64_t, std::weak_ptr<TurnAccount>> accounts_;  ///< under their pipelines
 };
 
-/// A turn to compute, given back when it is destroyed. Threads: one.
-class DeviceScheduler::Turn {
+/// A turn to compute, given back when it is destroyed. Threads: one, which may pause().
+class DeviceScheduler::Turn final : public Pauser {
  public:
-  Turn(DeviceScheduler& scheduler, const HeldTurn& held) : scheduler_(&scheduler), held_(held) {}
-  ~Turn() {
-    if (scheduler_ != nullptr) scheduler_->give_back(held_);
-  }
+  Turn(TurnTaker& taker, HeldTurn* held) : taker_(&taker), held_(held) {}
+  ~Turn() override;
   Turn(Turn&& other) noexcept
-      : scheduler_(std::exchange(other.scheduler_, nullptr)), held_(other.held_) {}
+      : Pauser(), taker_(other.taker_), held_(std::exchange(other.held_, nullptr)) {}
   Turn& operator=(Turn&&) = delete;
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
 
+  bool is_wanted() const override {
+    return held_ == nullptr || held_->wanted.load(std::memory_order_relaxed);
+  }
+  /// Lets others compute, and waits for another turn. Returns false if the stage was closed: there
+  /// is no turn then.
+  bool pause() override;
+
  private:
-  DeviceScheduler* scheduler_;
-  HeldTurn held_;
+  TurnTaker* taker_;
+  HeldTurn* held_;  ///< a turn of the scheduler's queue; null once there is none
 };
 
 /// The loading or profiling of a shard, from construction to destruction. It waits for no turn, and
@@ -140,13 +151,23 @@ class DeviceScheduler::TurnTaker {
   std::optional<Turn> try_take(const TurnRequest& request);
   /// Wakes who waits. No turn is given from now on; those that are held stay.
   void close();
+  /// Gives the cores of its turns to others although they are computed on: what computes does not
+  /// stop, and its stage is closed.
+  void let_go();
 
  private:
+  friend class DeviceScheduler::Turn;
   WaitingTurn waiting(const TurnRequest& request) const;
+  Turn keep(HeldTurn* held);
+  void give_back(HeldTurn* held);
+  /// Waits for another turn in place of `held`. Returns null if it was closed.
+  HeldTurn* pause(HeldTurn* held);
 
   DeviceScheduler& scheduler_;
   const std::shared_ptr<TurnAccount> account_;
-  bool closed_ = false;  ///< guarded by the scheduler's mutex
+  // Guarded by the scheduler's mutex:
+  bool closed_ = false;
+  std::vector<HeldTurn*> turns_;  ///< those that are held
 };
 
 using TurnTaker = DeviceScheduler::TurnTaker;

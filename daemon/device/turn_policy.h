@@ -18,8 +18,9 @@ namespace pareto::daemon {
 /// A pipeline as the scheduler knows it: all of its stages on this device share one.
 struct TurnAccount {
   double weight = 1;        ///< its share of the cores, relative to other pipelines'; above 0
-  double virtual_time = 0;  ///< seconds of cores that it took, divided by its weight; of `fair`
   int turns = 0;            ///< turns that it waits for or holds
+  double turn = 0;          ///< seconds of cores that its turns take, on average; 0: not known
+  double virtual_time = 0;  ///< seconds of cores that it took, divided by its weight; of `fair`
 };
 
 /// A turn that somebody waits for.
@@ -31,6 +32,9 @@ struct WaitingTurn {
   TimePoint arrived{};          ///< when the request came to this device
   const void* alone = nullptr;  ///< what only one turn at a time may use; null: nothing
   bool elsewhere = false;       ///< an accelerator computes it, and its cores wait
+  bool can_pause = false;       ///< once it computes it can be paused soon
+  bool resumes = false;         ///< it was paused: what it uses alone it still has
+  double taken = 0;             ///< seconds of cores that it took before
   std::uint64_t number = 0;     ///< counts those who asked
 };
 
@@ -43,6 +47,11 @@ class TurnPolicy {
 
   /// Returns whether `one` gets its turn before `other`. It is a strict order of all who wait.
   virtual bool before(const WaitingTurn& one, const WaitingTurn& other) const = 0;
+
+  /// Returns whether `held`, which has its cores for `core_seconds` now, is paused if `waiting`
+  /// wants them. If so, `waiting` is before `held` once that has asked again.
+  virtual bool interrupts(const WaitingTurn& waiting, const WaitingTurn& held,
+                          double core_seconds) const = 0;
 
   // What happens to an account, in this order:
   virtual void asks(TurnAccount& /*account*/) {}  ///< called before its `turns` grows

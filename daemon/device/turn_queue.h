@@ -1,8 +1,10 @@
 // Turns that are held and waited for, without threads or a clock of its own.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -13,18 +15,21 @@
 
 namespace pareto::daemon {
 
-/// A turn that somebody holds. `account` outlives it.
+/// A turn that somebody holds.
 struct HeldTurn {
-  TurnAccount* account = nullptr;
-  int cores = 0;
-  const void* alone = nullptr;
-  bool elsewhere = false;
-  TimePoint since{};
+  HeldTurn(const WaitingTurn& asked, TimePoint now) : turn(asked), cores(asked.cores), since(now) {}
+
+  const WaitingTurn turn;           ///< the turn that was asked for
+  int cores;                        ///< cores that it holds; 0 once it was let go
+  TimePoint since;                  ///< when it got them
+  std::atomic<bool> wanted{false};  ///< whether it is to be paused soon; read by any thread
 };
 
 /// The cores of a device, given to one turn after another in the order of a policy. Nobody
 /// overtakes who is next: a turn of many cores is sure to come. Only those pass it that it does not
 /// wait with, because what they want for themselves alone is in use.
+///
+/// A turn that is held can be paused: it then waits again, and keeps what it uses alone.
 ///
 /// Threads: one at a time.
 class TurnQueue {
@@ -37,9 +42,15 @@ class TurnQueue {
   /// Takes back that somebody waits.
   void leave(const WaitingTurn& turn);
   /// Gives a turn to who is next, if cores and budget allow. Returns who got one; null: nobody.
-  /// `held` is what is to be given back.
-  WaitingTurn* next(TimePoint now, HeldTurn& held);
-  void give_back(const HeldTurn& turn, TimePoint now);
+  /// `held` is what is to be given back. If cores are lacking, turns that the policy interrupts for
+  /// who is next are `wanted` from now on.
+  WaitingTurn* next(TimePoint now, HeldTurn*& held);
+  /// Takes a turn back, and forgets it.
+  void give_back(HeldTurn& turn, TimePoint now);
+  /// Takes a turn back, and has its holder wait for another one as `again`.
+  void pause(HeldTurn& turn, WaitingTurn& again, TimePoint now);
+  /// Takes the cores of a turn back whose holder computes on. What it uses alone it still has.
+  void let_go(HeldTurn& turn, TimePoint now);
 
   /// Returns when to call next() again although nothing is given back; no value means never.
   std::optional<TimePoint> look_again() const;
@@ -52,8 +63,18 @@ class TurnQueue {
   void prepare(int more, TimePoint now);
 
  private:
-  bool is_used(const void* alone) const;
+  bool is_used(const WaitingTurn& turn) const;
   BusyUse use() const { return {held_, elsewhere_, preparing_ > 0}; }
+  /// Returns who is next; null: nobody can be.
+  WaitingTurn* first() const;
+  /// Has turns paused that `first` interrupts, if their cores are enough then.
+  void want_cores(const WaitingTurn& first, TimePoint now);
+  /// Charges a turn for the time that it held its cores, and takes those. Returns the seconds of
+  /// cores that it has taken in all.
+  double take_cores(HeldTurn& turn, TimePoint now);
+  /// Forgets a turn without cores.
+  void drop(const HeldTurn& turn);
+  void free_alone(const void* alone);
 
   const std::unique_ptr<TurnPolicy> policy_;
   const int cores_;
@@ -63,6 +84,7 @@ class TurnQueue {
   int preparing_ = 0;
   std::uint64_t asked_ = 0;
   std::vector<WaitingTurn*> waiting_;
+  std::list<HeldTurn> turns_;
   std::vector<const void*> used_alone_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "core/plan/plan.h"
@@ -40,6 +41,7 @@ class LoadedShard::Run {
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
+  WorkWatch::Task& task() { return task_; }
   /// Returns the run's result, with the true reason if it failed because it was stopped.
   template <typename Result>
   Expected<Result> judged(Expected<Result> result) const {
@@ -60,9 +62,30 @@ class LoadedShard::Run {
   }
 
   LoadedShard& shard_;
-  const WorkWatch::Task task_;
+  WorkWatch::Task task_;
   const Nanoseconds limit_;
   const char* const flag_;
+};
+
+/// Pauses of a run, which count neither as its time nor against its limit.
+class LoadedShard::RunPauser final : public Pauser {
+ public:
+  RunPauser(Pauser& pauser, WorkWatch::Task& task) : pauser_(pauser), task_(task) {}
+  bool is_wanted() const override { return pauser_.is_wanted(); }
+  bool pause() override {
+    const TimePoint begin = std::chrono::steady_clock::now();
+    task_.hold();
+    const bool goes_on = pauser_.pause();
+    task_.go_on();
+    paused_ += std::chrono::steady_clock::now() - begin;
+    return goes_on;
+  }
+  Nanoseconds paused() const { return paused_; }
+
+ private:
+  Pauser& pauser_;
+  WorkWatch::Task& task_;
+  Nanoseconds paused_{};
 };
 
 LoadedShard::LoadedShard(std::string handle, plan::Shard shard, runtime::RunnerOptions options,
@@ -84,20 +107,28 @@ void LoadedShard::stop(const runtime::EarlyOutputs& early) {
 }
 
 Expected<LoadedShard::Result> LoadedShard::run(std::vector<Value> inputs,
-                                               runtime::EarlyOutputs* early) {
+                                               runtime::EarlyOutputs* early, Pauser* pauser) {
   const TimePoint asked = std::chrono::steady_clock::now();
   const std::lock_guard lock(mutex_);
   const std::vector<Nanoseconds> before = runner_->worker_times();
   const TimePoint started = std::chrono::steady_clock::now();
+  Nanoseconds paused{};
   PARETO_ASSIGN(std::vector<Value> outputs, [&] {
-    const Run run(*this, watch_->limits().request, "--request-timeout", early);
-    return run.judged(early == nullptr ? runner_->run(std::move(inputs))
-                                       : runner_->run_early(std::move(inputs), *early));
+    Run run(*this, watch_->limits().request, "--request-timeout", early);
+    std::optional<RunPauser> own;
+    if (pauser != nullptr) own.emplace(*pauser, run.task());
+    const PauseScope scope(own ? &*own : nullptr);
+    const auto note = [&](Expected<std::vector<Value>> result) {
+      if (own) paused = own->paused();
+      return result;
+    };
+    return run.judged(note(early == nullptr ? runner_->run(std::move(inputs))
+                                            : runner_->run_early(std::move(inputs), *early)));
   }());
-  const Nanoseconds compute = std::chrono::steady_clock::now() - started;
+  const Nanoseconds compute = std::chrono::steady_clock::now() - started - paused;
   std::vector<Nanoseconds> workers = runner_->worker_times();
   std::ranges::transform(workers, before, workers.begin(), std::minus());
-  return Result{std::move(outputs), started - asked, compute, std::move(workers)};
+  return Result{std::move(outputs), started - asked + paused, paused, compute, std::move(workers)};
 }
 
 Expected<LoadedShard::Profile> LoadedShard::profile(std::int64_t batch, int repeats,

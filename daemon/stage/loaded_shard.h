@@ -13,6 +13,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/base/pause.h"
 #include "core/plan/shard.h"
 #include "core/runtime/shard_runner.h"
 #include "daemon/stage/work_watch.h"
@@ -33,7 +34,8 @@ class LoadedShard {
  public:
   struct Result {
     std::vector<Value> outputs;
-    Nanoseconds waited{};                ///< waiting for other pipelines' requests
+    Nanoseconds waited{};                ///< waiting for other pipelines' requests, pauses included
+    Nanoseconds paused{};                ///< the pauses of it
     Nanoseconds compute{};               ///< running the shard
     std::vector<Nanoseconds> workers{};  ///< time that each worker of its schedule computed
   };
@@ -49,9 +51,11 @@ class LoadedShard {
               WorkWatch::StopFlag stop = std::make_shared<std::atomic<bool>>(false),
               HeldMemory memory = {});
 
-  /// Runs the shard; `early`, if given, takes outputs while others are computed. Fails: as
-  /// ShardRunner::run does; kTimeout (it took longer than the watch allows); kClosed (stop()).
-  Expected<Result> run(std::vector<Value> inputs, runtime::EarlyOutputs* early = nullptr);
+  /// Runs the shard; `early`, if given, takes outputs while others are computed, and `pauser` may
+  /// pause it between operators. Fails: as ShardRunner::run does; kTimeout (it took longer than the
+  /// watch allows, pauses not counted); kClosed (stop()).
+  Expected<Result> run(std::vector<Value> inputs, runtime::EarlyOutputs* early = nullptr,
+                       Pauser* pauser = nullptr);
   /// Makes the run that is under way for that taker fail soon, if it is in a loop of the shard.
   void stop(const runtime::EarlyOutputs& early);
   /// Runs the shard on example inputs of that batch: the whole `repeats` times, after a run that
@@ -80,6 +84,7 @@ class LoadedShard {
 
  private:
   class Run;
+  class RunPauser;
 
   const std::string handle_;
   const plan::Shard shard_;

@@ -99,6 +99,9 @@ class Stage {
   /// true.
   bool close_by(TimePoint deadline);
 
+  /// Lets other stages compute although a thread of this one, which is closed, computes on.
+  void let_go() { work_.let_go(); }
+
   control::StageReport status() const;
   WatchedStage watch() const;
   /// Returns since when nothing has happened: the opening of a stage that has not run yet, or its

@@ -270,6 +270,7 @@ Expected<control::StageReport> StageHost::close(std::uint64_t pipeline, std::uin
 void StageHost::retire(std::shared_ptr<Stage> stage) {
   const bool ended = stage->close_by(*deadline_after(kStopping));
   if (!ended) {
+    stage->let_go();
     const control::StageReport status = stage->status();
     log_about(log_fields(status.pipeline, status.stage), LogLevel::kWarn,
               fmt::format("pipeline {:016x} stage {} was closed, and still computes",

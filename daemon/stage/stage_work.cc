@@ -41,7 +41,9 @@ TurnRequest StageWork::turn_of(const StageItem& item, const LoadedShard& shard) 
           .deadline = item.deadline,
           .arrived = item.queued,
           .alone = &shard,
-          .elsewhere = !on_cores};
+          .elsewhere = !on_cores,
+          // The workers of a schedule wait for each other.
+          .can_pause = on_cores && shard.workers() == 0};
 }
 
 std::optional<StageWork::Turn> StageWork::try_turn(const StageItem& item) {
@@ -53,7 +55,6 @@ Expected<StageWork::Turn> StageWork::wait_for_turn(StageItem& item, const Loaded
   auto turn = turns_.taker->take(turn_of(item, shard));
   const Nanoseconds waited = clock_.now() - asked;
   item.times.queue += waited;
-  if (turn) context_.meter->turn_wait.record(waited);
   if (!turn && turn.error().code == ErrorCode::kTimeout) ++context_.meter->dropped;
   return turn;
 }
@@ -67,18 +68,20 @@ Expected<std::vector<Value>> StageWork::forward(StageItem& item, std::optional<T
     return fail(ErrorCode::kInvalidArgument, "the request holds {}, the shard takes a tuple of {}",
                 describe(message.body), wanted);
   }
-  if (turn) {
-    context_.meter->turn_wait.record(Nanoseconds(0));
-  } else {
+  Nanoseconds waited{};
+  if (!turn) {
+    const Nanoseconds before = item.times.queue;
     PARETO_ASSIGN(Turn waited_for, wait_for_turn(item, *shard));
     turn.emplace(std::move(waited_for));
+    waited = item.times.queue - before;
   }
   early_.begin(context_.pipeline, message.request);
   const Nanoseconds start_cpu = thread_cpu_time();
-  PARETO_ASSIGN(LoadedShard::Result result, shard->run(std::move(inputs->items), &early_));
+  PARETO_ASSIGN(LoadedShard::Result result, shard->run(std::move(inputs->items), &early_, &*turn));
   item.times.compute_cpu = thread_cpu_time() - start_cpu;
   message.sequence = early_.end();
   item.times.queue += result.waited;
+  context_.meter->turn_wait.record(waited + result.paused);
   item.times.compute = result.compute;
   context_.meter->workers.add(result.workers);
   return std::move(result.outputs);

@@ -50,6 +50,8 @@ class StageWork {
   std::optional<Turn> try_turn(const StageItem& item);
   /// Wakes a request that waits for its turn. It fails, and so does every later one.
   void close() { turns_.taker->close(); }
+  /// Lets others compute although a run of this stage, which is closed, does not end.
+  void let_go() { turns_.taker->let_go(); }
   /// Makes a run for this stage that is under way fail soon, if it is in a loop of the shard.
   void stop();
 

@@ -29,11 +29,26 @@ WorkWatch::Task::Task(WorkWatch& watch, std::string_view what, Nanoseconds limit
       due_(*deadline_after(limit)) {
   const std::lock_guard lock(watch_.mutex_);
   watch_.tasks_.push_back(this);
+  watch_.look_at(due_);
+}
+
+void WorkWatch::Task::hold() {
+  const std::lock_guard lock(watch_.mutex_);
+  held_since_ = now();
+}
+
+void WorkWatch::Task::go_on() {
+  const std::lock_guard lock(watch_.mutex_);
+  due_ += now() - *std::exchange(held_since_, std::nullopt);
+  watch_.look_at(due_);
+}
+
+void WorkWatch::look_at(TimePoint due) {
   // Limits differ little. Most often the watch looks before this task is due, and need not be
   // woken.
-  if (watch_.next_look_ && *watch_.next_look_ <= due_) return;
-  watch_.next_look_ = due_;
-  watch_.changed_.notify_all();
+  if (next_look_ && *next_look_ <= due) return;
+  next_look_ = due;
+  changed_.notify_all();
 }
 
 WorkWatch::Task::~Task() {
@@ -64,7 +79,7 @@ std::vector<std::string> WorkWatch::look() {
   std::vector<std::string> stuck;
   next_look_.reset();
   for (Task* const task : tasks_) {
-    if (task->told_) continue;
+    if (task->told_ || task->held_since_) continue;
     if (task->due_ <= now()) {
       if (task->overdue_) {
         task->told_ = true;

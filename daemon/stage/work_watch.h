@@ -54,6 +54,9 @@ class WorkWatch {
     Task(const Task&) = delete;
     Task& operator=(const Task&) = delete;
 
+    /// Stops counting the time against the limit, until go_on().
+    void hold();
+    void go_on();
     /// Returns whether it was told to stop because its limit has passed.
     bool overdue() const { return overdue_; }
 
@@ -64,12 +67,15 @@ class WorkWatch {
     const Nanoseconds limit_;
     const StopFlag stop_;
     TimePoint due_;  ///< time to stop it; later, time to report it
+    std::optional<TimePoint> held_since_;
     bool told_ = false;
     std::atomic<bool> overdue_{false};
   };
 
  private:
   void watch();
+  /// Looks again when that task is due. The caller holds mutex_.
+  void look_at(TimePoint due);
   /// Stops the tasks that are due, sets the time of the next look, and returns the names of stuck
   /// tasks.
   std::vector<std::string> look();

@@ -65,6 +65,7 @@ std::size_t result_count(const torch::jit::Graph& graph) {
 std::shared_ptr<torch::jit::Graph> marked(std::shared_ptr<torch::jit::Graph> graph) {
   insert_ready_marks(graph);
   insert_stop_checks(*graph);
+  insert_questions(*graph);
   return graph;
 }
 

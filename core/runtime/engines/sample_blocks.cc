@@ -14,12 +14,14 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "core/base/pause.h"
 #include "core/runtime/kernels/convolution_chain.h"
 #include "core/runtime/kernels/kernel_time.h"
 #include "core/runtime/kernels/packed_concatenation.h"
 #include "core/runtime/kernels/packed_convolution.h"
 #include "core/runtime/kernels/packed_pooling.h"
 #include "core/runtime/kernels/parts.h"
+#include "core/runtime/torch/interruption.h"
 #include "core/runtime/torch/register_operator.h"
 
 namespace pareto::runtime {
@@ -259,11 +261,16 @@ std::int64_t batch_of(const std::vector<at::Tensor>& inputs) {
   return same ? batch : 1;
 }
 
+std::shared_ptr<torch::jit::Graph> with_questions(const std::shared_ptr<torch::jit::Graph>& body) {
+  insert_questions(*body);
+  return body;
+}
+
 }  // namespace
 
 SampleBlocks::SampleBlocks(const std::shared_ptr<torch::jit::Graph>& body,
                            std::vector<c10::IValue> extra)
-    : code_(body, "samples"), extra_(std::move(extra)) {}
+    : code_(with_questions(body), "samples"), extra_(std::move(extra)) {}
 
 bool SampleBlocks::is_whole(std::int64_t batch) const {
   const auto known = blocks_.find({batch, kernel_threads()});
@@ -317,6 +324,7 @@ std::vector<at::Tensor> SampleBlocks::run_by(const std::vector<at::Tensor>& inpu
 /// it, and short ones two more that are timed.
 std::int64_t SampleBlocks::fastest_block(const std::vector<at::Tensor>& inputs) const {
   constexpr std::chrono::milliseconds kShort{50};
+  const PauseScope none(nullptr);  // a pause would be timed
   const std::int64_t batch = inputs[0].size(0);
   std::set<std::int64_t> sizes{1, batch};
   for (const std::int64_t size : {std::int64_t{kernel_threads()}, std::int64_t{4}}) {

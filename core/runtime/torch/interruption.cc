@@ -1,8 +1,10 @@
 #include "core/runtime/torch/interruption.h"
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
+#include "core/base/pause.h"
 #include "core/runtime/torch/register_operator.h"
 
 namespace pareto::runtime {
@@ -17,6 +19,7 @@ c10::Symbol go_on_symbol() {
         if (stop_of_this_thread != nullptr && *stop_of_this_thread) {
           throw std::runtime_error("it was stopped: it took too long");
         }
+        if (!pause_if_wanted()) throw std::runtime_error("it was stopped: its stage was closed");
       },
       c10::AliasAnalysisKind::CONSERVATIVE);
   return kSymbol;
@@ -32,6 +35,15 @@ void insert_into(torch::jit::Graph& graph, torch::jit::Block* block, c10::Symbol
   }
 }
 
+/// Returns whether an operator computes a tensor from tensors.
+bool computes_tensor(const torch::jit::Node* node) {
+  const auto is_tensor = [](const torch::jit::Value* value) {
+    return value->type()->kind() == c10::TypeKind::TensorType;
+  };
+  const auto inputs = node->inputs();
+  return !node->kind().is_prim() && std::any_of(inputs.begin(), inputs.end(), is_tensor);
+}
+
 }  // namespace
 
 StopScope::StopScope(const std::atomic<bool>* stop)
@@ -43,6 +55,14 @@ const std::atomic<bool>* current_stop() { return stop_of_this_thread; }
 
 void insert_stop_checks(torch::jit::Graph& graph) {
   insert_into(graph, graph.block(), go_on_symbol());
+}
+
+void insert_questions(torch::jit::Graph& graph) {
+  const c10::Symbol symbol = go_on_symbol();
+  for (torch::jit::Node* node : graph.nodes()) {
+    if (!computes_tensor(node)) continue;
+    graph.create(symbol, {}, /*num_outputs=*/0)->insertBefore(node);
+  }
 }
 
 void insert_stop_checks_into_calls(const torch::jit::Module& module) {

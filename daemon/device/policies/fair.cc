@@ -2,6 +2,10 @@
 //
 // What a turn costs is not known before it ends, so it is charged then. A pipeline that comes back
 // begins where the others are by now: it saves up nothing while it is idle.
+//
+// A turn is paused for a pipeline that took no more than its share, and whose turns are shorter. So
+// it does not wait for the long turns of a greedy one, which loses little. Turns of about the same
+// length let each other finish: to take turns within them would help neither.
 #include <algorithm>
 
 #include "daemon/device/policies/policies.h"
@@ -17,6 +21,15 @@ class Fair final : public TurnPolicy {
     return mine != theirs ? mine < theirs : came_before(one, other);
   }
 
+  bool interrupts(const WaitingTurn& waiting, const WaitingTurn& held,
+                  double core_seconds) const override {
+    const TurnAccount& mine = *waiting.account;
+    const TurnAccount& theirs = *held.account;
+    const double turn = std::max(theirs.turn, held.taken + core_seconds);
+    return mine.virtual_time < theirs.virtual_time + core_seconds / theirs.weight &&
+           kShorter * mine.turn < turn;
+  }
+
   void asks(TurnAccount& account) override {
     if (account.turns == 0) account.virtual_time = std::max(account.virtual_time, now_);
   }
@@ -26,6 +39,9 @@ class Fair final : public TurnPolicy {
   }
 
  private:
+  /// Times that a turn is longer than one that interrupts it.
+  static constexpr double kShorter = 1.5;
+
   double now_ = 0;  ///< virtual time of the pipeline that was served last
 };
 

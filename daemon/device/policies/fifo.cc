@@ -9,6 +9,10 @@ class Fifo final : public TurnPolicy {
   bool before(const WaitingTurn& one, const WaitingTurn& other) const override {
     return came_before(one, other);
   }
+  bool interrupts(const WaitingTurn& /*waiting*/, const WaitingTurn& /*held*/,
+                  double /*core_seconds*/) const override {
+    return false;
+  }
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <thread>
 
+#include "core/base/pause.h"
 #include "tests/core/runtime/hand_made_shard.h"
 
 namespace pareto::runtime {
@@ -38,6 +39,37 @@ def run(self, list: List[Tensor], dict: Dict[str, Tensor], none: Optional[Tensor
     EXPECT_TRUE((*outputs)[2].is<None>());
     EXPECT_EQ(*(*outputs)[3].get_if<std::int64_t>(), 0);
     EXPECT_TRUE((*outputs)[4].is<List>());
+  }
+}
+
+/// Counts how often a run could be paused, and ends it once it is told to.
+class Pauses final : public Pauser {
+ public:
+  bool is_wanted() const override { return true; }
+  bool pause() override { return ++count != last; }
+
+  int count = 0;
+  int last = -1;
+};
+
+TEST(ShardRunner, EveryEngineCanBePausedBetweenOperators) {
+  HandMadeShard shard = small_network();
+  const std::vector<Value> inputs{picture(), std::int64_t{7}};
+  for (const std::string& engine : engine_names()) {
+    const auto runner = shard.load(engine);
+    ASSERT_TRUE(runner) << engine << ": " << runner.error().message;
+    const auto expected = (*runner)->run(inputs);
+    ASSERT_TRUE(expected) << engine << ": " << expected.error().message;
+    Pauses pauses;
+    const PauseScope scope(&pauses);
+    const auto outputs = (*runner)->run(inputs);
+    ASSERT_TRUE(outputs) << engine << ": " << outputs.error().message;
+    EXPECT_TRUE(bit_equal((*outputs)[0], (*expected)[0])) << engine;
+    EXPECT_GE(pauses.count, 2) << engine;
+    pauses.last = pauses.count + 2;
+    const auto ended = (*runner)->run(inputs);
+    ASSERT_FALSE(ended) << engine;
+    EXPECT_THAT(ended.error().message, HasSubstr("it was stopped")) << engine;
   }
 }
 

@@ -38,7 +38,7 @@ class Device {
   /// Gives all the turns that it can. Returns whose they are.
   std::vector<std::string> give(TimePoint now) {
     std::vector<std::string> given;
-    HeldTurn held;
+    HeldTurn* held = nullptr;
     while (const WaitingTurn* const turn = queue_.next(now, held)) {
       given.push_back(names_.at(turn));
       held_[given.back()] = held;
@@ -47,8 +47,20 @@ class Device {
   }
   /// Gives back the pipeline's last turn, and gives those that can be given then.
   std::vector<std::string> give_back(const std::string& pipeline, TimePoint now) {
-    queue_.give_back(held_.at(pipeline), now);
+    queue_.give_back(*held_.at(pipeline), now);
     return give(now);
+  }
+  /// Returns whether the pipeline's turn is to be paused.
+  bool is_wanted(const std::string& pipeline) const { return held_.at(pipeline)->wanted; }
+  /// Pauses the pipeline's turn, and gives those that can be given then.
+  std::vector<std::string> pause(const std::string& pipeline, TimePoint now) {
+    turns_.push_back(std::make_unique<WaitingTurn>(held_.at(pipeline)->turn));
+    names_[turns_.back().get()] = pipeline;
+    queue_.pause(*held_.at(pipeline), *turns_.back(), now);
+    return give(now);
+  }
+  void let_go(const std::string& pipeline, TimePoint now) {
+    queue_.let_go(*held_.at(pipeline), now);
   }
   /// Two greedy pipelines ask again as soon as they have computed for 10 ms. Returns how many of
   /// `turns` turns the first one got.
@@ -72,7 +84,7 @@ class Device {
   std::map<std::string, TurnAccount> accounts_;
   std::vector<std::unique_ptr<WaitingTurn>> turns_;
   std::map<const WaitingTurn*, std::string> names_;
-  std::map<std::string, HeldTurn> held_;
+  std::map<std::string, HeldTurn*> held_;
   TurnQueue queue_;
 };
 
@@ -241,19 +253,162 @@ TEST(TurnQueue, FairKeepsAGreedyPipelineFromHoldingUpAnother) {
   }
 }
 
+TEST(TurnQueue, FairPausesAGreedyPipelineForALightOne) {
+  Device device("fair");
+  device.ask("greedy", {.can_pause = true});
+  EXPECT_THAT(device.give(at(0)), ElementsAre("greedy"));
+  device.ask("light");
+  EXPECT_THAT(device.give(at(30)), ElementsAre());
+  EXPECT_TRUE(device.is_wanted("greedy"));
+  EXPECT_THAT(device.pause("greedy", at(31)), ElementsAre("light"));
+  EXPECT_EQ(device.account("greedy").turns, 1) << "it waits again";
+  EXPECT_THAT(device.give_back("light", at(36)), ElementsAre("greedy"));
+  EXPECT_FALSE(device.is_wanted("greedy"));
+}
+
+TEST(TurnQueue, FairPausesNobodyForLongerTurns) {
+  Device device("fair");
+  device.ask("greedy");
+  EXPECT_THAT(device.give(at(0)), ElementsAre("greedy"));
+  EXPECT_THAT(device.give_back("greedy", at(50)), ElementsAre());
+  device.ask("light", {.can_pause = true});
+  EXPECT_THAT(device.give(at(50)), ElementsAre("light"));
+  device.ask("greedy");
+  EXPECT_THAT(device.give(at(55)), ElementsAre());
+  EXPECT_FALSE(device.is_wanted("light"));
+  EXPECT_THAT(device.give_back("light", at(60)), ElementsAre("greedy"));
+}
+
+TEST(TurnQueue, FairPausesNobodyForAPipelineThatTookMoreThanItsShare) {
+  Device device("fair");
+  device.ask("long", {.can_pause = true});
+  EXPECT_THAT(device.give(at(0)), ElementsAre("long"));
+  // Turns of 10 ms, as many as it can get, next to one of 100 ms.
+  int now = 5;
+  int given = 0;
+  for (device.ask("short"); now < 100; ++now) {
+    device.give(at(now));
+    if (!device.is_wanted("long")) continue;
+    ++given;
+    EXPECT_THAT(device.pause("long", at(now)), ElementsAre("short"));
+    now += 10;
+    device.ask("short");
+    EXPECT_THAT(device.give_back("short", at(now)), ElementsAre("long"));
+  }
+  EXPECT_GE(given, 4);
+  EXPECT_LE(given, 6) << "each had half of the time";
+}
+
+TEST(TurnQueue, FairLetsTwoGreedyPipelinesFinishTheirTurns) {
+  Device device("fair");
+  device.ask("one", {.can_pause = true});
+  device.ask("two", {.can_pause = true});
+  std::vector<std::string> now = device.give(at(0));
+  for (int i = 1; i <= 50; ++i) {
+    ASSERT_EQ(now.size(), 1U);
+    const std::string computed = now.front();
+    EXPECT_THAT(device.give(at(20 * i - 1)), ElementsAre());
+    // The first turn says nothing of who takes how much.
+    if (i > 1) {
+      EXPECT_FALSE(device.is_wanted(computed)) << i;
+    }
+    device.ask(computed, {.can_pause = true});
+    now = device.give_back(computed, at(20 * i));
+  }
+}
+
+TEST(TurnQueue, DeadlinePausesWhatIsLessUrgent) {
+  Device device("deadline");
+  device.ask("batch", {.arrived = at(0), .can_pause = true});
+  EXPECT_THAT(device.give(at(0)), ElementsAre("batch"));
+  device.ask("batch 2", {.arrived = at(1)});
+  EXPECT_THAT(device.give(at(1)), ElementsAre());
+  EXPECT_FALSE(device.is_wanted("batch")) << "it is as urgent";
+  device.ask("urgent", {.deadline = at(50), .arrived = at(5)});
+  EXPECT_THAT(device.give(at(5)), ElementsAre());
+  EXPECT_TRUE(device.is_wanted("batch"));
+  EXPECT_THAT(device.pause("batch", at(6)), ElementsAre("urgent"));
+  EXPECT_THAT(device.give_back("urgent", at(9)), ElementsAre("batch")) << "it came first";
+}
+
+TEST(TurnQueue, FifoPausesNobody) {
+  Device device("fifo");
+  device.ask("a", {.arrived = at(0), .can_pause = true});
+  EXPECT_THAT(device.give(at(0)), ElementsAre("a"));
+  device.ask("b", {.priority = 9, .deadline = at(9), .arrived = at(1)});
+  EXPECT_THAT(device.give(at(1)), ElementsAre());
+  EXPECT_FALSE(device.is_wanted("a"));
+}
+
+TEST(TurnQueue, NobodyIsPausedForCoresThatAreNotEnough) {
+  Device device("deadline", 2);
+  device.ask("batch", {.arrived = at(0), .can_pause = true});
+  device.ask("stubborn", {.arrived = at(0)});
+  EXPECT_EQ(device.give(at(0)).size(), 2U);
+  device.ask("urgent", {.cores = 2, .deadline = at(50), .arrived = at(1)});
+  EXPECT_THAT(device.give(at(1)), ElementsAre());
+  EXPECT_FALSE(device.is_wanted("batch"));
+  EXPECT_THAT(device.give_back("stubborn", at(2)), ElementsAre());
+  EXPECT_TRUE(device.is_wanted("batch")) << "now they are";
+  EXPECT_THAT(device.pause("batch", at(3)), ElementsAre("urgent"));
+}
+
+TEST(TurnQueue, WhoIsPausedKeepsWhatItUsesAlone) {
+  Device device("deadline");
+  const int shard = 0;
+  device.ask("batch", {.arrived = at(0), .alone = &shard, .can_pause = true});
+  EXPECT_THAT(device.give(at(0)), ElementsAre("batch"));
+  device.ask("same shard", {.deadline = at(40), .arrived = at(1), .alone = &shard});
+  EXPECT_THAT(device.give(at(1)), ElementsAre());
+  EXPECT_FALSE(device.is_wanted("batch")) << "its shard is in use";
+  device.ask("urgent", {.deadline = at(50), .arrived = at(2)});
+  EXPECT_THAT(device.give(at(2)), ElementsAre());
+  EXPECT_THAT(device.pause("batch", at(3)), ElementsAre("urgent"));
+  EXPECT_THAT(device.give_back("urgent", at(4)), ElementsAre("batch"));
+  EXPECT_THAT(device.give_back("batch", at(5)), ElementsAre("same shard"));
+}
+
+TEST(TurnQueue, WhoLeavesWhileItIsPausedUsesNothingAlone) {
+  Device device("deadline");
+  const int shard = 0;
+  device.ask("batch", {.arrived = at(0), .alone = &shard, .can_pause = true});
+  EXPECT_THAT(device.give(at(0)), ElementsAre("batch"));
+  device.ask("urgent", {.deadline = at(50), .arrived = at(2)});
+  EXPECT_THAT(device.pause("batch", at(3)), ElementsAre("urgent"));
+  device.queue().leave(*device.queue().waiting().front());
+  EXPECT_EQ(device.account("batch").turns, 0);
+  device.ask("same shard", {.arrived = at(4), .alone = &shard});
+  EXPECT_THAT(device.give_back("urgent", at(5)), ElementsAre("same shard"));
+}
+
+TEST(TurnQueue, CoresThatWereLetGoServeOthers) {
+  Device device("fair", 2);
+  const int shard = 0;
+  device.ask("stuck", {.cores = 2, .arrived = at(0), .alone = &shard});
+  EXPECT_THAT(device.give(at(0)), ElementsAre("stuck"));
+  device.ask("wide", {.cores = 2, .arrived = at(1)});
+  device.ask("same shard", {.arrived = at(2), .alone = &shard});
+  EXPECT_THAT(device.give(at(2)), ElementsAre());
+  device.let_go("stuck", at(1000));
+  EXPECT_THAT(device.give(at(1000)), ElementsAre("wide"));
+  EXPECT_THAT(device.give_back("wide", at(1001)), ElementsAre()) << "the shard computes still";
+  EXPECT_THAT(device.give_back("stuck", at(2000)), ElementsAre("same shard"));
+  EXPECT_NEAR(device.queue().used(at(2000)), 2.002, 1e-6);
+}
+
 TEST(TurnQueue, NobodyGetsATurnWhileTheBudgetIsUsedUp) {
   Device device("fifo", 2, 0.25);
   device.ask("a", {.cores = 2});
   EXPECT_THAT(device.give(at(0)), ElementsAre("a"));
   device.ask("b");
   EXPECT_FALSE(device.queue().look_again()) << "it is in use";
-  // Half a second of cores was kept, and 1 s of 2 cores was used, in which 0.5 came in.
+  // A tenth of a second of cores was kept, and 1 s of 2 cores was used, in which 0.5 came in.
   EXPECT_THAT(device.give_back("a", at(1000)), ElementsAre());
   const auto again = device.queue().look_again();
   ASSERT_TRUE(again);
-  EXPECT_GE(*again, at(3000));
-  EXPECT_LE(*again, at(3001));
-  EXPECT_THAT(device.give(at(2999)), ElementsAre());
+  EXPECT_GE(*again, at(3800));
+  EXPECT_LE(*again, at(3801));
+  EXPECT_THAT(device.give(at(3799)), ElementsAre());
   EXPECT_THAT(device.give(*again), ElementsAre("b"));
   EXPECT_NEAR(device.queue().used(*again), 2, 1e-6);
 }

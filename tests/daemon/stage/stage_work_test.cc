@@ -4,10 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <memory>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "core/base/pause.h"
 #include "core/control/hello.h"
 #include "tests/daemon/support/fake_runner.h"
 #include "tests/daemon/support/pipeline.h"
@@ -154,6 +158,34 @@ TEST_F(StageWorkTest, ATurnThatWasGivenAtOnceIsTheRequestsOwn) {
   work_.compute(item, std::move(turn));
   EXPECT_EQ(item.message.kind, MessageKind::kValues);
   EXPECT_TRUE(work_.try_turn(request(1))) << "it is given back";
+}
+
+TEST_F(StageWorkTest, WhatIsPausedWaits) {
+  constexpr std::chrono::milliseconds kUrgent(5);
+  const auto device = DeviceScheduler::make({.cores = 1, .policy = "deadline"}).value();
+  StageWork work(
+      context_, shard(2, 2), {device->open(kWorkedPipeline, 1)}, [] { return true; },
+      [](const wire::Message&) {});
+  const auto urgent = device->open(kWorkedPipeline + 1, 1);
+  std::atomic<bool> done{false};
+  std::jthread comes;
+  runs_->on_run = [&](int) -> Expected<> {
+    comes = std::jthread([&] {
+      const auto turn = urgent->take({.deadline = *deadline_after(std::chrono::hours(1))});
+      EXPECT_TRUE(turn);
+      for (const auto start = std::chrono::steady_clock::now();
+           std::chrono::steady_clock::now() < start + kUrgent;) {
+      }
+      done = true;
+    });
+    while (!done) EXPECT_TRUE(pause_if_wanted());
+    return {};
+  };
+  StageItem item = request(0);
+  work.compute(item);
+  EXPECT_EQ(item.message.kind, MessageKind::kValues);
+  EXPECT_GE(item.times.queue, kUrgent) << "the other one computed meanwhile";
+  EXPECT_GE(meter_->turn_wait.read().sum, kUrgent);
 }
 
 TEST_F(StageWorkTest, AClosedStageComputesNoMore) {

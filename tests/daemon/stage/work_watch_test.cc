@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <future>
+#include <thread>
 
 namespace pareto::daemon {
 namespace {
@@ -20,6 +21,24 @@ TEST(WorkWatch, TellsOnceOfWorkThatDoesNotStop) {
   const WorkWatch::Task task(watch, "endless work", std::chrono::milliseconds(5), stop);
   EXPECT_THAT(told.get_future().get(), HasSubstr("endless work takes longer than 0.005 s"));
   EXPECT_TRUE(*stop);
+  EXPECT_TRUE(task.overdue());
+}
+
+TEST(WorkWatch, TimeInWhichWorkIsHeldDoesNotCount) {
+  constexpr std::chrono::milliseconds kLimit(100);
+  WorkWatch watch(WorkLimits{});
+  const auto stop = std::make_shared<std::atomic<bool>>(false);
+  const auto stop_later = std::make_shared<std::atomic<bool>>(false);
+  WorkWatch::Task task(watch, "held work", kLimit, stop);
+  task.hold();
+  {
+    const WorkWatch::Task later(watch, "work", kLimit, stop_later);
+    while (!*stop_later) std::this_thread::yield();
+  }
+  EXPECT_FALSE(*stop);
+  EXPECT_FALSE(task.overdue());
+  task.go_on();
+  while (!*stop) std::this_thread::yield();
   EXPECT_TRUE(task.overdue());
 }
 
