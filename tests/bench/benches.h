@@ -62,6 +62,23 @@ Expected<std::vector<Row>> tasks_deadlines(const std::string& name);
 /// Counts tasks whose outputs are not those of the whole model bit for bit, by every schedule.
 Expected<std::vector<Row>> tasks_mismatches(const std::string& name);
 
+/// Measures the 99th percentile of a light pipeline's latency next to a greedy one on the same
+/// core, by the fair policy, against the light one alone.
+Expected<std::vector<Row>> fair_latency(const std::string& name);
+/// Measures the deadlines that such a pipeline misses next to a load, earliest deadline first,
+/// against those that it misses first in, first out.
+Expected<std::vector<Row>> daemon_deadlines(const std::string& name);
+/// A daemon whose owner limits it, and what makes it reach the limit.
+struct LimitedShare {
+  std::vector<std::string> flags;
+  double percent = 100;  ///< share of the processor time that it may use …
+  int of_cores = 1;      ///< … of this number of cores
+  std::vector<std::string> models;
+  unsigned others = 0;  ///< threads of this process that keep cores busy next to it
+};
+/// Measures by how many points the daemon's processor time over a minute is off its limit.
+Expected<std::vector<Row>> limited_share(const std::string& name, const LimitedShare& limit);
+
 /// Milliseconds of a two-stage pipeline's latency that are no stage's compute, for a boundary of
 /// about 150 KB.
 Expected<std::vector<Row>> pipeline_overhead(const std::string& name, const std::string& model,

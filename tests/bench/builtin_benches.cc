@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include "core/base/cores.h"
 #include "core/transport/transport.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/benches.h"
@@ -74,6 +75,22 @@ std::vector<Bench> builtin_benches() {
   add("tasks", "deadline_misses", tasks_deadlines);
   add("tasks", "task_mismatches", tasks_mismatches);
   if (::geteuid() == 0) add("tasks", "over_devices", device_tasks);
+  add("tasks", "fairness/p99", fair_latency);
+  add("tasks", "daemon_deadline_misses", daemon_deadlines);
+  const int cores = static_cast<int>(usable_cores().size());
+  const LimitedShare busy{{"--limit-busy", "30%"}, 30, cores, {"resnet50"}, 0};
+  // Threads that wait for each other would get less than that next to others.
+  const LimitedShare busy_machine{{"--limit-busy", "30%", "--threads", "1"},
+                                  30,
+                                  cores,
+                                  {"resnet50", "mobilenetv2"},
+                                  static_cast<unsigned>(cores)};
+  for (const auto& [name, limit] :
+       {std::pair{"limits/busy30", busy}, std::pair{"limits/busy30_next_to_others", busy_machine},
+        std::pair{"limits/cores1",
+                  LimitedShare{{"--limit-cores", "1"}, 100, 1, {"resnet50", "mobilenetv2"}, 0}}}) {
+    add("tasks", name, [limit](const std::string& row) { return limited_share(row, limit); });
+  }
   add("pipeline", "overhead_ms/k2",
       [](const std::string& name) { return pipeline_overhead(name, "mobilenetv2", "tcp", 0.5); });
   // Each brings loaded_response/… along.

@@ -25,7 +25,7 @@ Expected<std::unique_ptr<Pipelines>> Pipelines::over(cluster::Cluster cluster,
 }
 
 Expected<std::unique_ptr<cluster::Deployment>> Pipelines::deploy(
-    const std::vector<std::int64_t>& positions) {
+    const std::vector<std::int64_t>& positions, const cluster::DeploymentOptions& options) {
   plan::Plan plan;
   plan.model = model_.name();
   plan.transport = transport_;
@@ -37,7 +37,7 @@ Expected<std::unique_ptr<cluster::Deployment>> Pipelines::deploy(
     if (i < positions.size()) plan.splits.push_back(fmt::format("op:{}", end));
     begin = end;
   }
-  return cluster::Deployment::open(plan, cluster_, pool_, transports_);
+  return cluster::Deployment::open(plan, cluster_, pool_, transports_, options);
 }
 
 Expected<load::LoadResult> Pipelines::load(cluster::Deployment& deployment, int window,

@@ -30,7 +30,8 @@ class Pipelines {
   const Value& request() const { return request_; }
   /// Deploys the model cut at `positions` over as many daemons as it has stages, ready; it must not
   /// outlive this.
-  Expected<std::unique_ptr<cluster::Deployment>> deploy(const std::vector<std::int64_t>& positions);
+  Expected<std::unique_ptr<cluster::Deployment>> deploy(
+      const std::vector<std::int64_t>& positions, const cluster::DeploymentOptions& options = {});
   /// Sends the request again and again through a deployment, with `window` requests in flight.
   Expected<load::LoadResult> load(cluster::Deployment& deployment, int window,
                                   Nanoseconds duration);
