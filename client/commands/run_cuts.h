@@ -19,9 +19,10 @@ class RunCuts {
   /// Returns --split as it was said.
   const std::string& text() const { return split_; }
   /// Finds the cuts of --split, as a list or joined as they are in tables
-  /// ("after:features.3+after:features.7"), and then those of --frontier. `auto` is the one that the
-  /// fewest bytes cross at that batch. Fails: as planning::select_cuts() and FrontierFlags::cuts();
-  /// kInvalidArgument (a name of several cuts, one that does not lie behind the one before it).
+  /// ("after:features.3+after:features.7"), and then those of --frontier. `auto` is the one that
+  /// the fewest bytes cross at that batch. Fails: as planning::select_cuts() and
+  /// FrontierFlags::cuts(); kInvalidArgument (a name of several cuts, one that does not lie behind
+  /// the one before it).
   Expected<std::vector<model::Cut>> find(const model::Model& model, std::int64_t batch) const;
 
  private:

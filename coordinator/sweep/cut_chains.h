@@ -1,7 +1,7 @@
 // Chains of cuts, each of which holds the one before it, and the plans that cut there.
 //
-//   Cuts (partitioner/planning/frontiers) ──CutChains──▶ chains of stages - 1 cuts ──plan_of_cuts──▶
-//     Plans
+//   Cuts (partitioner/planning/frontiers) ──CutChains──▶ chains of stages - 1 cuts
+//     ──plan_of_cuts──▶ Plans
 #pragma once
 
 #include <cstddef>
@@ -37,7 +37,7 @@ class CutChains {
               std::vector<std::vector<model::Cut>>& chains) const;
 
   std::vector<model::Cut> cuts_;
-  std::vector<std::vector<std::size_t>> behind_;  ///< by cut: those that lie behind it
+  std::vector<std::vector<std::size_t>> behind_;  ///< those behind each cut
 };
 
 /// Returns a plan that cuts the model at those cuts, each of which holds the one before it. Its

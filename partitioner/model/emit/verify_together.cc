@@ -245,13 +245,13 @@ class TogetherVerification {
   const VerifyOptions& options_;
   const std::vector<WholeRun> runs_;
   std::vector<Place> places_;
-  std::vector<std::size_t> place_of_;  ///< by cut
-  std::vector<Stretch> stretches_;     ///< by the place that they lead to
+  std::vector<std::size_t> place_of_;  ///< place of each cut
+  std::vector<Stretch> stretches_;     ///< shards, sorted by where they lead to
   std::map<std::int64_t, std::size_t> last_use_;
-  std::vector<std::vector<std::string>> why_;  ///< by stretch and run: what differs; "": nothing
+  std::vector<std::vector<std::string>> why_;  ///< differences by stretch and run; "": none
   std::mutex model_mutex_;
   std::mutex values_mutex_;
-  std::vector<std::map<std::int64_t, Value>> values_;  ///< by run and value, between shards
+  std::vector<std::map<std::int64_t, Value>> values_;  ///< values between shards, by run
 };
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace pareto::planning {
 
 /// Figures of one side of a cut. A weight that is used on both sides counts on both.
 struct SideFigures {
-  double flops = 0;                ///< of one sample; multiply and add count as two
+  double flops = 0;                ///< FLOPs of one sample; multiply and add count as two
   std::uint64_t weight_bytes = 0;  ///< parameters and buffers
   std::int64_t parameters = 0;     ///< elements of parameters
   std::int64_t trainable = 0;      ///< elements of parameters that are not frozen

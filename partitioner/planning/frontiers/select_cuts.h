@@ -1,5 +1,5 @@
-// Chooses cuts of a model by a text: split points of its order, and frontiers, which are cuts before
-// any set of operators that holds what it needs.
+// Chooses cuts of a model by a text: split points of its order, and frontiers, which are cuts
+// before any set of operators that holds what it needs.
 //
 //   "modules,after:left+right" or "frontiers" ──select_cuts──▶ Cuts ──▶ plans, verification
 #pragma once
