@@ -155,9 +155,9 @@ void TaskRunFlags::add_to(CLI::App& app) {
   {
     const Heading heading(app, "Schedule");
     set_value(app.add_option("--workers", workers,
-                             "threads that run tasks, of each device if there are some (default: "
-                             "as many as cores may be used); more of a device than it has cores "
-                             "let values travel while others are computed"),
+                             "threads that run tasks; with devices: workers of each (default: as "
+                             "many as cores may be used). More than a device has cores let values "
+                             "travel while others are computed"),
               "N");
     set_value(app.add_option("--schedule", schedule,
                              "who runs what: " + join(schedules_with_help()) +
@@ -166,11 +166,11 @@ void TaskRunFlags::add_to(CLI::App& app) {
         ->capture_default_str();
     set_value(
         app.add_option("--admission", admission, "which tasks are run: " + join(rules_with_help())),
-        "RULE", {"all", "deadline"})
+        "RULE", tasks::admission_rule_names())
         ->capture_default_str();
     set_value(app.add_option("--stages", stages,
-                             "most stages of a task (default: as many as workers); 1: tasks stay "
-                             "whole"),
+                             "most stages of a task (default: as many as workers, or as devices); "
+                             "1: tasks stay whole"),
               "K");
     set_value(app.add_option("--split", split,
                              "which tasks are split: auto (those that are predicted to gain by "
@@ -258,11 +258,12 @@ Expected<tasks::ContestOptions> TaskRunFlags::contest_options() const {
   for (const tasks::Baseline& one : tasks::baselines()) names.push_back(one.name);
   for (const std::string& word : split_list(baseline)) {
     if (word == "none") continue;
-    if (word == "async" && on_devices()) {
+    if ((word == "async" || word == "sequential-all") && on_devices()) {
       return fail(
           ErrorCode::kInvalidArgument,
-          "--baseline async is of threads of this process: of devices there are sequential, "
-          "queue, device");
+          "--baseline {} is of threads of this process: of devices there are sequential, queue, "
+          "device",
+          word);
     }
     if (word == tasks::kOneDevice && !on_devices()) {
       return fail(ErrorCode::kInvalidArgument,

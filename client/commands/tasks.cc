@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "client/commands/commands.h"
+#include "client/commands/leave_soon.h"
 #include "client/commands/output_file.h"
 #include "client/commands/progress.h"
 #include "client/commands/show.h"
@@ -22,7 +23,8 @@ namespace pareto::client {
 namespace {
 
 constexpr const char* kTasksStoppedEarly = "stopped before the tasks were run";
-constexpr const char* kTasksStopping = "stopping: what has begun is finished and shown";
+constexpr const char* kTasksStopping =
+    "stopping: what has begun is finished and shown; again to leave now";
 
 /// Parses "0.1,0.5" or "10%,50%" as shares from 0 to 1.
 Expected<std::vector<double>> parse_heavy_shares(const std::string& text) {
@@ -100,14 +102,13 @@ class TasksCommand final : public Command {
       if (!path->empty()) PARETO_TRY(check_writable(flag, *path));
     }
     if (!csv_.empty()) PARETO_TRY(check_folder());
-    PARETO_ASSIGN(const tasks::ContestOptions contest, run_.contest_options());
     run_.devices.settle(context);
+    PARETO_ASSIGN(const tasks::ContestOptions contest, run_.contest_options());
     PARETO_ASSIGN(tasks::BenchOptions options, run_.bench_options(context));
-    std::optional<cluster::Cluster> cluster;
     if (run_.on_devices()) {
       constexpr int kNoneOfOurs = 0;
-      PARETO_ASSIGN(cluster, run_.devices.connect(context, kNoneOfOurs));
-      options.devices = &*cluster;
+      PARETO_ASSIGN(cluster_, run_.devices.connect(context, kNoneOfOurs));
+      options.devices = &*cluster_;
     }
     return action_ == "run" ? run_tasks(context, options, contest, stop)
                             : run_sweep(context, options, contest, stop);
@@ -152,10 +153,16 @@ class TasksCommand final : public Command {
     Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
     const auto all = static_cast<std::size_t>(contest.rounds) + 1;
     bool rehearses = true;
+    std::optional<LeaveSoon> leaving;
+    const auto announce = [&] {
+      if (!cluster_) return context.stop.announce(kTasksStopping);
+      leaving.emplace(context, kTasksStopping, kExitPartial,
+                      [this] { return hung_device(*cluster_); });
+    };
     auto report =
         tasks::run_contest(bench, set, contest, stop, [&](int round, const std::string& what) {
           // After the rehearsal there is something to be shown.
-          if (!std::exchange(rehearses, false)) context.stop.announce(kTasksStopping);
+          if (!std::exchange(rehearses, false) && !leaving) announce();
           progress.show(static_cast<std::size_t>(round + 1), all,
                         round < 0 ? "warming up" : fmt::format("round {}/{}", round + 1, all - 1),
                         what);
@@ -195,19 +202,26 @@ class TasksCommand final : public Command {
     PARETO_TRY(with_context(tasks::make_mix(mix), "--tasks"));
     PARETO_ASSIGN(const auto bench, open(context, options, models, stop));
     tasks::TaskSweep sweep;
-    int code = kExitDone;
+    bool wrong = false;
+    bool lost = false;
     for (const double share : shares) {
       if (stop) break;
       mix.heavy_share = share;
       PARETO_ASSIGN(const tasks::TaskSet set, tasks::make_mix(mix));
       auto report = measure(context, *bench, with_models(set, models), contest, stop);
       if (!report && stop) break;
+      if (!report && !sweep.points.empty()) {
+        // What was measured before is not lost with it.
+        context.err << report.error().message << '\n';
+        break;
+      }
       PARETO_TRY(report);
-      code = std::max(code, exit_code(*report));
+      wrong = wrong || exit_code(*report) == kExitFailed;
       sweep.points.push_back({share, *std::move(report)});
-      if (!sweep.points.back().report.losses.empty()) break;
+      lost = !sweep.points.back().report.losses.empty();
+      if (lost) break;
     }
-    sweep.stopped = stop || sweep.points.size() < shares.size();
+    sweep.stopped = stop || sweep.points.size() < shares.size() || lost;
     context.out << (json_ ? report::write_task_sweep_json(sweep)
                           : report::write_task_sweep_table(sweep, style_of(context)));
     if (!csv_.empty()) PARETO_TRY(write_csv(context, report::task_sweep_csv_files(sweep)));
@@ -215,7 +229,7 @@ class TasksCommand final : public Command {
       PARETO_ASSIGN(const std::string page, report::task_sweep_page(sweep));
       PARETO_TRY(write(context, "html", html_, page));
     }
-    return sweep.stopped ? kExitPartial : code;
+    return wrong ? kExitFailed : sweep.stopped ? kExitPartial : kExitDone;
   }
 
   /// Returns the same tasks, with numbers into these models.
@@ -260,6 +274,7 @@ class TasksCommand final : public Command {
   }
 
   std::string action_;
+  std::optional<cluster::Cluster> cluster_;  ///< no value: the tasks run in this process
   TaskFlags tasks_;
   TaskRunFlags run_;
   std::string shares_ = "0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9";

@@ -20,6 +20,7 @@ struct AdmissionRule {
 
 /// Returns every rule of this build, "all" first.
 const std::vector<AdmissionRule>& admission_rules();
+std::vector<std::string> admission_rule_names();
 /// Fails: kNotFound with the nearest names.
 Expected<const AdmissionRule*> find_admission_rule(std::string_view name);
 
@@ -27,7 +28,8 @@ Expected<const AdmissionRule*> find_admission_rule(std::string_view name);
 std::vector<bool> admit_all(const PlanRequest& request);
 /// Refuses tasks until, earliest deadline first and whole, none is predicted to be late (after
 /// Moore, 1968): of those that end no later than the first late one it refuses the least urgent,
-/// and of equals the longest. A task without a deadline is never refused.
+/// and of equals the longest. A task without a deadline is never refused. Of many tasks
+/// several are refused at a time.
 std::vector<bool> admit_by_deadline(const PlanRequest& request);
 
 }  // namespace pareto::tasks

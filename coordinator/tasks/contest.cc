@@ -51,7 +51,8 @@ void note_losses(const TaskRun& run, int round, const Contestant& contestant,
   for (const WorkerLoss& loss : run.losses) {
     const std::string& device = devices[contestant.plan.problem.workers[loss.worker].device];
     if (std::ranges::find(losses, device, &DeviceLoss::device) != losses.end()) continue;
-    losses.push_back({device, round + 1, contestant.name, loss.error.message});
+    losses.push_back({device, round + 1, contestant.name, loss.error.message,
+                      figures_of(run.timeline, contestant.plan.problem, {}).done});
   }
 }
 

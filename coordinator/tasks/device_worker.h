@@ -1,4 +1,4 @@
-// A worker on another device: stages that run there by a daemon, each a pipeline of one stage.
+// Workers on another device. Each runs its stages there as pipelines of one stage.
 //
 //   run(stage, values) ══ link ══▶ [ the stage on its device ] ══ link ══▶ values
 //
@@ -6,7 +6,7 @@
 #pragma once
 
 #include <chrono>
-#include <memory>
+#include <cstddef>
 #include <string>
 
 #include "coordinator/cluster/cluster.h"
@@ -15,18 +15,21 @@
 
 namespace pareto::tasks {
 
-/// How stages run on devices.
+/// How values travel to devices and back.
 struct DeviceWorkerOptions {
-  std::string transport = "auto";             ///< transport of values
-  std::chrono::milliseconds timeout{30'000};  ///< the longest that a stage may take
+  std::string transport = "auto";
+  /// The longest that a stage may take, or 50 times what the one before took if that is longer.
+  std::chrono::milliseconds timeout{30'000};
 };
 
-/// Makes a worker of a device of the cluster. Cluster and transports outlive it; load() is called
-/// by the owner of the transports. A stage that fails by its link, or that takes too long, loses
-/// the worker.
-std::unique_ptr<Worker> make_device_worker(cluster::Cluster& cluster,
-                                           cluster::TransportSet& transports,
-                                           const std::string& device,
-                                           const DeviceWorkerOptions& options);
+/// Makes the workers of a device of the cluster. Each has copies of its own of what it loads, so
+/// that they compute at the same time; of more than `cores` workers some share them. Cluster and
+/// transports outlive them; load() is called by the owner of the transports.
+///
+/// A worker whose link fails, or whose stage takes too long, loses the device: all its workers are
+/// lost then, and the device is abandoned in the cluster.
+Workers make_device_workers(cluster::Cluster& cluster, cluster::TransportSet& transports,
+                            const std::string& device, std::size_t count, std::size_t cores,
+                            const DeviceWorkerOptions& options);
 
 }  // namespace pareto::tasks

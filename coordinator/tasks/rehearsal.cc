@@ -131,8 +131,14 @@ Expected<std::vector<Nanoseconds>> TaskBench::alone_times(const std::atomic<bool
 Expected<std::vector<ModelCosts>> TaskBench::rehearse(const TaskSet& set,
                                                       const std::atomic<bool>& stop) {
   const std::size_t devices = device_count();
-  Rehearsal whole{rehearsed(set, facts_.size() / devices, devices), {}, {}, false};
-  for (std::size_t device = 0; device < devices; ++device) whole.devices.push_back(device);
+  std::size_t most_workers = 0;
+  Rehearsal whole{{}, {}, {}, false};
+  for (std::size_t device = 0; device < devices; ++device) {
+    whole.devices.push_back(device);
+    const auto workers = std::ranges::count(facts_, device, &WorkerFacts::device);
+    most_workers = std::max(most_workers, static_cast<std::size_t>(workers));
+  }
+  whole.set = rehearsed(set, most_workers, devices);
   Rehearsal split = whole;
   for (const Task& task : whole.set.tasks) {
     whole.split.push_back(false);

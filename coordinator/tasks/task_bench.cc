@@ -1,12 +1,15 @@
 #include "coordinator/tasks/task_bench.h"
 
-#include <cmath>
+#include <algorithm>
+#include <iterator>
 #include <limits>
 #include <span>
 #include <system_error>
 #include <utility>
 
 #include "coordinator/cluster/daemon_client.h"
+#include "core/base/cpu_quota.h"
+#include "core/base/machine.h"
 #include "core/base/text.h"
 #include "partitioner/model/emit/emit.h"
 
@@ -16,8 +19,9 @@ namespace {
 /// Different inputs of a model, which its tasks take in turns.
 constexpr std::uint64_t kExamples = 2;
 constexpr int kProfileRepeats = 3;
-/// The most stages of a task if nobody says how many.
+/// The most stages of a task if nobody says how many, and the most workers of a device.
 constexpr std::size_t kMostStages = 16;
+constexpr int kMostCores = 64;
 /// Times that a model is cut again, once its stages were timed.
 constexpr int kMostRecuts = 2;
 /// The error of an output against another engine's, or against a cut inside what an engine fuses.
@@ -61,13 +65,12 @@ std::vector<LayerCost> scaled(std::vector<LayerCost> layers, const std::vector<S
 
 Tuple tuple_of(const std::vector<Value>& values) { return Tuple{values}; }
 
-/// Returns how many threads a device may compute on at once.
+/// Returns how many threads a device may compute on at once, as far as a bench uses them.
 std::size_t usable_cores_of(const cluster::DaemonClient& device) {
   const cluster::DeviceInfo& info = device.info();
-  int cores = info.cores;
+  int cores = useful_threads(info.cores, info.cpu_quota);
   if (info.limit_cores > 0) cores = std::min(cores, info.limit_cores);
-  if (info.cpu_quota > 0) cores = std::min(cores, static_cast<int>(std::ceil(info.cpu_quota)));
-  return static_cast<std::size_t>(std::max(1, cores));
+  return static_cast<std::size_t>(std::clamp(cores, 1, kMostCores));
 }
 
 std::vector<std::string> distinct(const std::vector<std::string>& texts) {
@@ -84,7 +87,9 @@ TaskBench::TaskBench(std::vector<model::Model> models, std::vector<TaskModel> na
                      BenchOptions options)
     : models_(std::move(models)), names_(std::move(names)), options_(std::move(options)) {
   add_workers();
-  if (options_.stages == 0) options_.stages = std::min(workers_.size(), kMostStages);
+  if (options_.stages == 0) {
+    options_.stages = std::min(devices_.empty() ? workers_.size() : devices_.size(), kMostStages);
+  }
   if (!options_.devices) pinned_.emplace(workers_.size(), WorkerCrew::Cores::kPinned);
   free_.emplace(workers_.size(), WorkerCrew::Cores::kAny);
 }
@@ -100,10 +105,12 @@ void TaskBench::add_workers() {
   for (std::size_t device = 0; device < cluster.size(); ++device) {
     const cluster::DaemonClient& client = cluster.device(device);
     const std::string& name = devices_.emplace_back(client.config().name);
-    if (client.info().cpu != cluster.device(0).info().cpu) mixed_processors_ = true;
-    const std::size_t count = options_.workers > 0 ? options_.workers : usable_cores_of(client);
+    if (client.info().cpu != describe_machine().cpu) other_processors_ = true;
+    const std::size_t cores = usable_cores_of(client);
+    const std::size_t count = options_.workers > 0 ? options_.workers : cores;
+    std::ranges::move(make_device_workers(cluster, transports_, name, count, cores, options_.links),
+                      std::back_inserter(workers_));
     for (std::size_t i = 0; i < count; ++i) {
-      workers_.push_back(make_device_worker(cluster, transports_, name, options_.links));
       facts_.push_back({device, count > 1 ? fmt::format("{} {}", name, i + 1) : name});
     }
   }
@@ -118,7 +125,7 @@ Expected<std::unique_ptr<TaskBench>> TaskBench::open(std::vector<model::Model> m
     // The constructor is private.
     bench.reset(new TaskBench(std::move(models), names, options));
   } catch (const std::system_error& error) {
-    return fail(ErrorCode::kExhausted, "threads for {} workers: {}", options.workers, error.what());
+    return fail(ErrorCode::kExhausted, "threads for the workers: {}", error.what());
   }
   for (std::size_t i = 0; i < names.size(); ++i) {
     PARETO_TRY(with_context(bench->prepare(i, stop), "{}", names[i].title()));
@@ -165,20 +172,29 @@ Expected<> TaskBench::prepare(std::size_t index, const std::atomic<bool>& stop) 
 
   PARETO_ASSIGN(const CostMetric metric, CostMetric::parse(options_.metric));
   {
-    // The layers' times are those of the plain engine, whatever engine runs the tasks.
+    // The layers' times are those of the plain engine, whatever engine runs the tasks. What devices
+    // compute is compared with this machine's.
     runtime::RunnerOptions plain = options;
     plain.engine = "plain";
     PARETO_ASSIGN(const auto runner, runtime::ShardRunner::load(whole, weights, plain));
     PARETO_ASSIGN(prepared.layers, layer_costs(model, batch, *runner, kProfileRepeats));
+    PARETO_TRY(make_examples(index, [&](std::vector<Value> inputs) {
+      return devices_.empty() ? workers_.front()->run(prepared.whole, std::move(inputs))
+                              : runner->run(std::move(inputs));
+    }));
   }
   PARETO_TRY(prepare_stages(model, metric, options, engines, stop, prepared));
+  prepared_.push_back(std::move(prepared));
+  return {};
+}
+
+Expected<> TaskBench::make_examples(std::size_t index, const RunWhole& run_whole) {
   std::vector<Example>& examples = examples_.emplace_back();
   for (std::uint64_t seed = 1; seed <= kExamples; ++seed) {
     Example& example = examples.emplace_back();
-    PARETO_ASSIGN(example.inputs, model.example_inputs(batch, seed));
-    PARETO_ASSIGN(example.outputs, workers_.front()->run(prepared.whole, example.inputs));
+    PARETO_ASSIGN(example.inputs, models_[index].example_inputs(names_[index].batch, seed));
+    PARETO_ASSIGN(example.outputs, run_whole(example.inputs));
   }
-  prepared_.push_back(std::move(prepared));
   return {};
 }
 
@@ -249,7 +265,7 @@ Expected<ComparedRun> TaskBench::run_on(WorkerCrew& crew, const Workers& workers
     if (bit_equal(expected, actual)) continue;
     // Threads that share a layer may sum in another order.
     const bool has_same_bits = prepared_[set.tasks[i].model].engine == "plain" &&
-                               &workers == &workers_ && !mixed_processors_;
+                               &workers == &workers_ && !other_processors_;
     const double error =
         std::max(relative_error(expected, actual), std::numeric_limits<double>::denorm_min());
     compared.worst_error = std::max(compared.worst_error, error);

@@ -35,7 +35,8 @@ struct BenchOptions {
   /// Devices that run the tasks, and outlive the bench; null: threads of this process.
   cluster::Cluster* devices = nullptr;
   DeviceWorkerOptions links{};
-  std::size_t stages = 2;  ///< most stages of a task; 1: no model is cut; 0: as many as workers
+  std::size_t stages =
+      2;  ///< most stages of a task; 1: no model is cut; 0: as many as workers, or devices
   /// "auto": of each model the one that is fastest on one thread, on each device.
   std::string engine = "auto";
   std::string metric = "time";  ///< text for CostMetric::parse()
@@ -112,6 +113,9 @@ class TaskBench {
 
   TaskBench(std::vector<model::Model> models, std::vector<TaskModel> names, BenchOptions options);
   Expected<> prepare(std::size_t index, const std::atomic<bool>& stop);
+  /// Makes the inputs of a model's tasks, and what they should give.
+  using RunWhole = std::function<Expected<std::vector<Value>>(std::vector<Value>)>;
+  Expected<> make_examples(std::size_t index, const RunWhole& run_whole);
   /// Cuts a model, and loads its stages. It is cut again where the engine's times show that stages
   /// are less equal than those of its layers promised.
   Expected<> prepare_stages(const model::Model& model, const CostMetric& metric,
@@ -143,7 +147,7 @@ class TaskBench {
   StageId next_id_ = 0;
   std::vector<std::string> devices_;
   std::vector<WorkerFacts> facts_;  ///< one for each of workers_
-  bool mixed_processors_ = false;   ///< devices have several kinds of them: bits may differ
+  bool other_processors_ = false;   ///< a device has another kind than this machine
   cluster::TransportSet transports_;
   Workers workers_;
   Workers all_threads_;               ///< one, whose stages share all threads

@@ -34,6 +34,7 @@ struct DeviceLoss {
   int round = 0;      ///< from 1; 0: while all was warmed up
   std::string way{};  ///< name of the schedule or baseline that was being run
   std::string error{};
+  std::size_t done = 0;  ///< tasks of that run that were done, by it and by the others
 };
 
 struct TaskReport {

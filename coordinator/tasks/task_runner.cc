@@ -29,8 +29,12 @@ class SharedRun {
   /// Works until nothing is left for the worker.
   void work(std::size_t number, Worker& worker) {
     std::unique_lock lock(mutex_);
-    if (worker.is_lost()) dispatch_.lose(number);
-    while (!error_ && !worker.is_lost()) {
+    while (!error_) {
+      // Its device may have been lost by another worker, or before.
+      if (worker.is_lost()) {
+        dispatch_.lose(number);
+        break;
+      }
       if (stop_) {
         run_.stopped = true;
         break;
@@ -76,7 +80,6 @@ class SharedRun {
     if (!outputs && worker.is_lost()) {
       run_.losses.push_back({number, std::move(outputs).error()});
       values_[turn.task] = std::move(kept);
-      dispatch_.lose(number);
       dispatch_.put_back(turn, number);
       return;
     }

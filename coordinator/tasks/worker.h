@@ -1,4 +1,4 @@
-// Who runs stages. A worker of this process is a thread on a core; one of a device is a stage there
+// Who runs stages. A worker of this process is a thread on a core; others run stages on devices
 // (coordinator/tasks/device_worker.h).
 #pragma once
 

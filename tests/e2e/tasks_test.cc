@@ -60,7 +60,8 @@ TEST_F(Tasks, RunOnSeveralDevicesWithTheBitsOfTheWholeModels) {
 }
 
 TEST_F(Tasks, ALostDeviceIsNamedAndTheOtherRunsItsTasks) {
-  auto arguments = small_tasks({"--rounds", "1000", "--baseline", "none", "--json"});
+  auto arguments =
+      small_tasks({"--rounds", "1000", "--baseline", "none", "--schedule", "queue", "--json"});
   arguments.insert(arguments.begin(), "paretoctl");
   Process tasks(arguments);
   ASSERT_TRUE(tasks.wait_for_output("round 1/1000", std::chrono::minutes(2))) << tasks.errors();
@@ -70,8 +71,38 @@ TEST_F(Tasks, ALostDeviceIsNamedAndTheOtherRunsItsTasks) {
   ASSERT_EQ(report["lost_devices"].size(), 1U) << report.dump(1);
   EXPECT_EQ(report["lost_devices"][0]["device"], "far");
   EXPECT_THAT(report["lost_devices"][0]["error"].get<std::string>(), HasSubstr("far: "));
+  EXPECT_EQ(report["lost_devices"][0]["done"], 6) << "the other one ran what was left";
   EXPECT_EQ(report["schedule"]["output_mismatches"], 0);
-  for (const json& task : report["tasks"]) EXPECT_TRUE(task["done"]);
+}
+
+TEST_F(Tasks, ADeviceThatHangsIsLostAfterTheTimeout) {
+  auto arguments = small_tasks({"--rounds", "1000", "--baseline", "none", "--schedule", "queue",
+                                "--workers", "2", "--timeout", "1s", "--json"});
+  arguments.insert(arguments.begin(), "paretoctl");
+  Process tasks(arguments);
+  ASSERT_TRUE(tasks.wait_for_output("round 1/1000", std::chrono::minutes(2))) << tasks.errors();
+  far_.process().signal(SIGSTOP);
+  EXPECT_EQ(tasks.wait(std::chrono::seconds(60)), 4) << tasks.errors();
+  far_.process().signal(SIGCONT);
+  const json report = json::parse(tasks.output());
+  ASSERT_EQ(report["lost_devices"].size(), 1U) << report.dump(1);
+  EXPECT_EQ(report["lost_devices"][0]["device"], "far");
+  EXPECT_EQ(report["lost_devices"][0]["done"], 6);
+}
+
+TEST_F(Tasks, TwoWorkersOfOneDeviceGiveTheBitsOfThisMachine) {
+  const auto done =
+      paretoctl({"tasks",         "run",       "--heavy",
+                 "resnet18",      "--light",   "squeezenet1_0",
+                 "--input-shape", "3x64x64",   "--engine",
+                 "plain",         "--workers", "2",
+                 "--rounds",      "1",         "--split",
+                 "always",        "--stages",  "2",
+                 "--json",        "--devices", inventory({{"near", near_.address()}})});
+  ASSERT_EQ(done.exit_code, 0) << done.errors;
+  const json report = json::parse(done.output);
+  EXPECT_EQ(report["schedule"]["worst_output_error"], 0);
+  EXPECT_EQ(report["schedule"]["figures"]["workers"][1]["name"], "near 2");
 }
 
 TEST_F(Tasks, BaselinesOfThreadsAreRefusedOnDevices) {

@@ -41,6 +41,11 @@ Json contestant_json(const tasks::TaskReport& report, const tasks::Contestant& o
   return json;
 }
 
+/// Adds the time on each device, if there are some.
+void add_device_times(const tasks::StageCost& cost, Json& json) {
+  for (const Nanoseconds time : cost.on_device) json["device_ms"].push_back(to_milliseconds(time));
+}
+
 Json stages_json(const tasks::PreparedModel& model, const tasks::ModelCosts& costs) {
   Json stages = Json::array();
   for (std::size_t i = 0; i < costs.stages.size(); ++i) {
@@ -49,6 +54,7 @@ Json stages_json(const tasks::PreparedModel& model, const tasks::ModelCosts& cos
                       {"cut", model.ranges[i].name},
                       {"ms", to_milliseconds(costs.stages[i].time)},
                       {"input_bytes", costs.stages[i].bytes}});
+    add_device_times(costs.stages[i], stages.back());
   }
   return stages;
 }
@@ -62,6 +68,7 @@ Json models_to_json(const tasks::TaskReport& report) {
                       {"alone_ms", to_milliseconds(report.costs[i].alone)},
                       {"whole_ms", to_milliseconds(report.costs[i].whole.time)},
                       {"stages", stages_json(report.models[i], report.costs[i])}});
+    add_device_times(report.costs[i].whole, models.back());
   }
   return models;
 }
@@ -111,8 +118,11 @@ Json report_to_json(const tasks::TaskReport& report) {
   const tasks::Contestant& run = report.schedule();
   Json losses = Json::array();
   for (const tasks::DeviceLoss& loss : report.losses) {
-    losses.push_back(
-        {{"device", loss.device}, {"round", loss.round}, {"way", loss.way}, {"error", loss.error}});
+    losses.push_back({{"device", loss.device},
+                      {"round", loss.round},
+                      {"way", loss.way},
+                      {"error", loss.error},
+                      {"done", loss.done}});
   }
   return {{"workers", run.plan.problem.workers.size()},
           {"devices", report.devices},

@@ -49,6 +49,11 @@ Expected<std::string> task_page(const tasks::TaskReport& report) {
 Expected<std::string> task_sweep_page(const tasks::TaskSweep& sweep) {
   FigurePage page{.title = "No mix was run", .subtitle = "Speed-up by the share of heavy tasks"};
   if (!sweep.points.empty()) page.title = task_title(sweep.points.front().report);
+  for (const tasks::SweepPoint& point : sweep.points) {
+    for (const tasks::DeviceLoss& loss : point.report.losses) {
+      page.subtitle += "; " + loss_text(loss, point.report.set.tasks.size());
+    }
+  }
   if (sweep.stopped) page.subtitle += "; stopped before all mixes were run";
   page.picture_title = "Speed-up over the baselines";
   page.picture_note = "Above 1 the schedule is faster. Point at a dot for its figures.";

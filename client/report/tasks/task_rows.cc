@@ -9,7 +9,7 @@
 namespace pareto::report {
 namespace {
 
-/// Returns "98 % 83 %", with names "pi 98 % server 83 %", or of many workers "40 to 98 %".
+/// Returns "98 % 83 %", with names "pi 98 %, server 83 %", or of many workers "40 to 98 %".
 std::string busy_text(const tasks::Contestant& one) {
   const tasks::RunFigures& figures = one.figures;
   constexpr std::size_t kMostShares = 4;
@@ -23,7 +23,8 @@ std::string busy_text(const tasks::Contestant& one) {
     busy.push_back(
         fmt::format("{}{}{:.0f} %", name, name.empty() ? "" : " ", 100 * figures.workers[i].share));
   }
-  return join(busy, " ");
+  const bool have_names = !one.plan.problem.workers.front().name.empty();
+  return join(busy, have_names ? ", " : " ");
 }
 
 TextColumn missed_column() {

@@ -34,8 +34,13 @@ std::string write_task_sweep_table(const tasks::TaskSweep& sweep, const ReportSt
   if (sweep.points.empty()) return "no mix was run\n";
   const std::string title =
       task_title(sweep.points.front().report) + ": speed-up by the share of heavy tasks";
-  return heading(title, style) + cells_text(mixes_table(sweep), style) +
-         (sweep.stopped ? "stopped before all mixes were run\n" : "");
+  std::string text = heading(title, style) + cells_text(mixes_table(sweep), style);
+  for (const tasks::SweepPoint& point : sweep.points) {
+    for (const tasks::DeviceLoss& loss : point.report.losses) {
+      text += loss_text(loss, point.report.set.tasks.size()) + "\n";
+    }
+  }
+  return text + (sweep.stopped ? "stopped before all mixes were run\n" : "");
 }
 
 }  // namespace pareto::report

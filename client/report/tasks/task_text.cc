@@ -21,13 +21,14 @@ std::string time_text(const tasks::StageCost& cost, const std::vector<std::strin
   return join(times);
 }
 
-std::string loss_text(const tasks::DeviceLoss& loss) {
+}  // namespace
+
+std::string loss_text(const tasks::DeviceLoss& loss, std::size_t tasks) {
   const std::string when =
       loss.round > 0 ? fmt::format("in round {}", loss.round) : "in the warm-up";
-  return fmt::format("{} was lost {} of {}: {}", loss.device, when, loss.way, loss.error);
+  return fmt::format("{} was lost {} of {}, of which {} of {} were done: {}", loss.device, when,
+                     loss.way, loss.done, counted(tasks, "task"), loss.error);
 }
-
-}  // namespace
 
 std::string task_title(const tasks::TaskReport& report) {
   const std::string on = report.devices.empty()
@@ -56,12 +57,12 @@ std::string stages_text(const tasks::TaskReport& report, std::size_t model) {
 std::vector<std::string> remarks_on(const tasks::TaskReport& report) {
   std::vector<std::string> remarks;
   if (!report.refused.empty()) {
-    remarks.push_back(
-        fmt::format("not admitted: {}, predicted to miss their deadlines or to make "
-                    "others miss theirs",
-                    counted(report.refused.size(), "task")));
+    remarks.push_back(fmt::format("not admitted: {}, predicted to be late or to make others late",
+                                  counted(report.refused.size(), "task")));
   }
-  for (const tasks::DeviceLoss& loss : report.losses) remarks.push_back(loss_text(loss));
+  for (const tasks::DeviceLoss& loss : report.losses) {
+    remarks.push_back(loss_text(loss, report.set.tasks.size()));
+  }
   if (!report.stopped && report.losses.empty()) return remarks;
   const tasks::Contestant& run = report.schedule();
   remarks.push_back(fmt::format("stopped after {} of {}{}", run.makespans.size(),

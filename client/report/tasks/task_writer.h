@@ -39,8 +39,10 @@ Expected<std::string> task_sweep_page(const tasks::TaskSweep& sweep);
 std::string task_title(const tasks::TaskReport& report);
 /// Returns "24.1 ms alone, 26.3 ms next to others; in 2 stages 13.2 + 13.1 ms, cut after:layer3".
 std::string stages_text(const tasks::TaskReport& report, std::size_t model);
-/// Returns what else is to be known of a run, a sentence each: which tasks were refused, which
-/// devices lost, and how much is whole if it was stopped.
+/// Returns what was seen of a device that was lost in a run of `tasks` tasks.
+std::string loss_text(const tasks::DeviceLoss& loss, std::size_t tasks);
+/// Returns what else is to be known of a run, a sentence each: how many tasks were refused, which
+/// devices were lost, and how much is whole if it was stopped.
 std::vector<std::string> remarks_on(const tasks::TaskReport& report);
 /// Returns "27.5 ms predicted, 27.9 ms measured: 1.4 % too short".
 std::string prediction_text(const tasks::TaskReport& report);

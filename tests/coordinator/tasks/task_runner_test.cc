@@ -161,9 +161,10 @@ TEST(TaskRunner, AnErrorNamesTaskAndStage) {
 TEST(TaskRunner, OthersRunWhatALostWorkerLeft) {
   std::mt19937 random(8);
   const std::atomic<bool> never{false};
+  std::size_t lost = 0;
   for (int trial = 0; trial < 60; ++trial) {
     Problem problem = random_problem(random, {.devices = true});
-    problem.workers.resize(3);
+    problem.workers = {{.device = 0}, {.device = 0}, {.device = 1}};
     WorkerCrew crew(3, WorkerCrew::Cores::kAny);
     for (const TaskSchedule& schedule : builtin_task_schedules()) {
       Workers workers = workers_for(problem);
@@ -173,11 +174,59 @@ TEST(TaskRunner, OthersRunWhatALostWorkerLeft) {
       ASSERT_TRUE(run) << run.error().message;
       EXPECT_FALSE(run->stopped);
       EXPECT_LE(run->losses.size(), 1U);
+      lost += run->losses.size();
       EXPECT_TRUE(check(run->timeline, problem)) << schedule.name;
       for (std::size_t task = 0; task < problem.tasks.size(); ++task) {
         expect_whole(problem, *run, task);
       }
     }
+  }
+  EXPECT_GT(lost, 100U);
+}
+
+/// Two workers of one device: what one of them loses, the other has lost too.
+TEST(TaskRunner, AWorkerWhoseDeviceAnotherLostLeavesItsQueueToOthers) {
+  class Shared final : public Worker {
+   public:
+    Shared(std::atomic<bool>& lost, bool fails) : lost_(lost), fails_(fails) {}
+    Expected<std::string> load(StageId, const plan::Shard&, const runtime::WeightSource&,
+                               const runtime::RunnerOptions&) override {
+      return std::string("none");
+    }
+    void unload(StageId) override {}
+    Expected<std::vector<Value>> run(StageId stage, std::vector<Value> inputs) override {
+      if (fails_) {
+        lost_ = true;
+        return fail(ErrorCode::kTimeout, "no answer");
+      }
+      return NotingWorker().run(stage, std::move(inputs));
+    }
+    bool may_be_lost() const override { return true; }
+    bool is_lost() const override { return lost_; }
+
+   private:
+    std::atomic<bool>& lost_;
+    const bool fails_;
+  };
+  Problem problem;
+  problem.workers = {{.device = 0}, {.device = 0}, {.device = 1}};
+  problem.tasks.assign(12, {.stages = {{}}});
+  const std::atomic<bool> never{false};
+  for (int trial = 0; trial < 50; ++trial) {
+    std::atomic<bool> lost{false};
+    Workers workers;
+    workers.push_back(std::make_unique<Shared>(lost, true));
+    workers.push_back(std::make_unique<Shared>(lost, false));
+    workers.push_back(std::make_unique<NotingWorker>());
+    WorkerCrew crew(3, WorkerCrew::Cores::kAny);
+    // A queue for each: those of the lost two are for the third.
+    Assignment assignment;
+    assignment.queues.resize(3);
+    for (std::size_t i = 0; i < 12; ++i) assignment.queues[i % 3].push_back({i, 0});
+    const auto run = run_tasks(crew, workers, problem, assignment, jobs_for(problem), never);
+    ASSERT_TRUE(run) << run.error().message;
+    EXPECT_LE(run->losses.size(), 1U);
+    for (std::size_t task = 0; task < 12; ++task) expect_whole(problem, *run, task);
   }
 }
 
