@@ -149,6 +149,11 @@ void ConfigSection::required(const std::string& key, std::string& target) {
 
 bool ConfigSection::has(const std::string& key) const { return present(value_at(*node_, key)); }
 
+bool ConfigSection::has_empty_list(const std::string& key) const {
+  const YAML::Node value = value_at(*node_, key);
+  return value.IsDefined() && value.IsSequence() && value.size() == 0;
+}
+
 std::optional<ConfigSection> ConfigSection::section(const std::string& key) {
   node_->known.insert(key);
   const YAML::Node value = value_at(*node_, key);
@@ -212,8 +217,11 @@ Expected<ConfigReader> ConfigReader::from_text(const std::string& text, const st
     document->root = YAML::Load(text);
     return ConfigReader(std::move(document));
   } catch (const YAML::Exception& error) {
+    // It says so of what is nested too deeply.
+    const bool deep = error.msg == YAML::ErrorMsg::BAD_FILE;
     return fail(ErrorCode::kInvalidArgument, "{}:{}:{}: {}", name, error.mark.line + 1,
-                error.mark.column + 1, error.msg);
+                error.mark.column + 1,
+                deep ? "lists or mappings are nested too deeply" : error.msg);
   }
 }
 
@@ -224,11 +232,16 @@ ConfigSection ConfigReader::root() {
 Expected<> ConfigReader::finish() {
   std::vector<std::string> problems = document_->problems;
   for (const auto& node : document_->nodes) {
-    if (node->all_known || !node->yaml.IsMap()) continue;
+    if (!node->yaml.IsMap()) continue;
     const std::vector<std::string> known(node->known.begin(), node->known.end());
+    std::set<std::string> seen;
     for (const auto& entry : node->yaml) {
       const std::string key = entry.first.IsScalar() ? entry.first.Scalar() : "?";
-      if (node->known.contains(key)) continue;
+      if (!seen.insert(key).second) {
+        problems.push_back(fmt::format("{}: \"{}{}\" stands here again",
+                                       document_->where(entry.first), node->path, key));
+      }
+      if (node->all_known || node->known.contains(key)) continue;
       problems.push_back(fmt::format("{}: unknown key \"{}{}\"{}", document_->where(entry.first),
                                      node->path, key, did_you_mean(key, known)));
     }

@@ -53,6 +53,8 @@ class ConfigSection {
   void required(const std::string& key, std::string& target);
 
   bool has(const std::string& key) const;
+  /// Returns whether a key has a list of nothing: [].
+  bool has_empty_list(const std::string& key) const;
   /// Returns a nested mapping; none where absent.
   std::optional<ConfigSection> section(const std::string& key);
   /// Returns a list of mappings; empty where absent.
@@ -89,8 +91,8 @@ class ConfigReader {
   static Expected<ConfigReader> from_text(const std::string& text, const std::string& name);
 
   ConfigSection root();
-  /// Fails with kInvalidArgument if a problem was noted, or if a key was not asked for. The error
-  /// has a line for each.
+  /// Fails with kInvalidArgument if a problem was noted, if a key was not asked for, or stands
+  /// twice. The error has a line for each.
   Expected<> finish();
 
  private:

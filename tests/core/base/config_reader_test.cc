@@ -77,6 +77,36 @@ TEST(ConfigReader, EveryProblemIsReportedAtOnce) {
   EXPECT_THAT(result.error().message, HasSubstr(": store should be a mapping"));
 }
 
+TEST(ConfigReader, AKeyThatStandsTwiceIsRefused) {
+  auto file = ConfigReader::from_text("a: 1\nb: {c: 1, c: 2}\na: 2\n", "x.yaml");
+  ASSERT_TRUE(file);
+  auto root = file->root();
+  int a = 0;
+  int c = 0;
+  root.optional("a", a);
+  root.section("b")->optional("c", c);
+  const auto done = file->finish();
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().message,
+            "x.yaml:3: \"a\" stands here again\nx.yaml:2: \"b.c\" stands here again");
+}
+
+TEST(ConfigReader, ListsOfNothingAreSeen) {
+  auto file = ConfigReader::from_text("a: []\nb: [x]\nc: text\nd:\n", "x.yaml");
+  ASSERT_TRUE(file);
+  auto root = file->root();
+  EXPECT_TRUE(root.has_empty_list("a"));
+  for (const char* key : {"b", "c", "d", "e"}) EXPECT_FALSE(root.has_empty_list(key)) << key;
+}
+
+TEST(ConfigReader, DeepNestingIsRefusedInWords) {
+  for (const std::string& text : {std::string(100'000, '['), std::string(100'000, '{')}) {
+    const auto file = ConfigReader::from_text(text, "x.yaml");
+    ASSERT_FALSE(file);
+    EXPECT_THAT(file.error().message, HasSubstr("nested too deeply"));
+  }
+}
+
 TEST(ConfigReader, NotYamlNamesLineAndColumn) {
   const auto file = ConfigReader::from_text("a: [1, 2\nb: }", "x.yaml");
   ASSERT_FALSE(file);
