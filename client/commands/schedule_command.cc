@@ -19,9 +19,11 @@
 #include "core/base/counted.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
+#include "core/base/thread_pool.h"
 #include "core/base/usage.h"
 #include "core/plan/stage_settings.h"
 #include "core/runtime/schedules/check_schedule.h"
+#include "core/runtime/schedules/program.h"
 #include "core/runtime/schedules/schedule.h"
 #include "core/runtime/shard_runner.h"
 #include "partitioner/model/emit/emit.h"
@@ -144,21 +146,25 @@ class ScheduleCommand final : public Command {
   /// Reads all flags but those of the model. More workers than cores are allowed, and told of.
   Expected<runtime::RunnerOptions> read_options(const Context& context) {
     runtime::RunnerOptions options;
+    std::size_t own_workers = 0;
     if (program_.empty()) {
       PARETO_TRY(with_context(schedules::check_schedule(policy_), "--policy {}", policy_));
       options.schedule = policy_;
     } else {
       PARETO_ASSIGN(options.schedule, read_program(program_, "--program"));
+      PARETO_ASSIGN(const auto program, schedules::program_from_json(options.schedule));
+      own_workers = program.workers.size();
     }
     const int cores = std::max(1, static_cast<int>(usable_cores().size()));
-    runner_.threads = workers_.value_or(std::min(cores, plan::kMostThreads));
-    if (runner_.threads < 1 || runner_.threads > plan::kMostThreads) {
+    runner_.threads = workers_.value_or(std::min(cores, ThreadPool::kMostParts));
+    if (runner_.threads < 1 || runner_.threads > ThreadPool::kMostParts) {
       return fail(ErrorCode::kInvalidArgument, "--workers {}: 1 to {} are possible",
-                  runner_.threads, plan::kMostThreads);
+                  runner_.threads, ThreadPool::kMostParts);
     }
-    if (runner_.threads > cores) {
+    const int most = std::max(runner_.threads, static_cast<int>(own_workers));
+    if (most > cores) {
       context.err << fmt::format("{} share {}: they will wait for one another\n",
-                                 counted(runner_.threads, "worker"), counted(cores, "core"));
+                                 counted(most, "worker"), counted(cores, "core"));
     }
     if (repeats_ < 1 || repeats_ > kMostRepeats) {
       return fail(ErrorCode::kInvalidArgument, "--repeats {}: 1 to {} are possible", repeats_,
@@ -177,7 +183,9 @@ class ScheduleCommand final : public Command {
     PARETO_ASSIGN(const plan::Shard shard,
                   model::emit_shard(model, 0, std::ssize(model.graph().operators)));
     const auto weights = [&](const Digest& digest) { return model.weight(digest); };
-    PARETO_ASSIGN(const auto runner, runtime::ShardRunner::load(shard, weights, options));
+    auto loaded = runtime::ShardRunner::load(shard, weights, options);
+    if (!program_.empty()) loaded = with_context(std::move(loaded), "--program {}", program_);
+    PARETO_ASSIGN(const auto runner, std::move(loaded));
     PARETO_ASSIGN(std::vector<Value> inputs, model.example_inputs(options.batch, kSeed));
     report::ScheduleReport report;
     PARETO_ASSIGN(report.trace, runner->trace_schedule(std::move(inputs), repeats_));

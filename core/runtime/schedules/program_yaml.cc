@@ -59,6 +59,9 @@ class ProgramReader {
   static void read_texts(ConfigSection& section, const char* key,
                          std::vector<std::string>& target) {
     section.optional(key, target);
+    if (section.has_empty_list(key)) {
+      section.problem(key, "has nothing in it: leave it out, or name something");
+    }
     if (target.size() <= kMostTexts && std::ranges::all_of(target, is_name)) return;
     target.clear();
     section.problem(key, fmt::format("should be at most {} texts, each of 1 to {} printable bytes",

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "core/base/printable.h"
 #include "core/base/text.h"
 #include "core/runtime/schedules/patterns.h"
 
@@ -109,8 +110,17 @@ std::vector<std::string> all_modules(const WeightedGraph& graph) {
   return {modules.begin(), modules.end()};
 }
 
+/// Returns the first few patterns, shortened.
 std::string quoted(const std::vector<std::string>& patterns) {
-  return "\"" + join(patterns, "\", \"") + "\"";
+  constexpr std::size_t kMostShown = 4;
+  constexpr std::size_t kMostBytes = 60;
+  std::vector<std::string> shown;
+  for (std::size_t i = 0; i < std::min(patterns.size(), kMostShown); ++i) {
+    const bool whole = patterns[i].size() <= kMostBytes;
+    shown.push_back(whole ? patterns[i] : printable(patterns[i], kMostBytes) + "…");
+  }
+  const std::size_t more = patterns.size() - shown.size();
+  return "\"" + join(shown, "\", \"") + "\"" + (more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
 }  // namespace

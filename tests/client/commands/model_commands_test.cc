@@ -6,6 +6,7 @@
 #include <set>
 
 #include "client/program.h"
+#include "core/base/cores.h"
 #include "tests/client/support/program.h"
 #include "tests/support/json_schema.h"
 
@@ -170,6 +171,25 @@ TEST_F(Program, ScheduleRunsAProgramOfAUsers) {
   ASSERT_TRUE(write_file_atomically(file, "units:\n  - {modules: [\"branches.*\"]}\n"));
   refused(small("schedule", {"--program", file, "--workers", "2", "--repeats", "1"}), kExitUsage,
           AllOf(HasSubstr("--program " + file), HasSubstr("marks nothing")));
+  ASSERT_TRUE(write_file_atomically(file, "most_memory: 1\n"));
+  refused(small("schedule", {"--program", file, "--workers", "2", "--repeats", "1"}), kExitUsage,
+          AllOf(HasSubstr("--program " + file), HasSubstr("most_memory allows 1 B")));
+}
+
+TEST_F(Program, ScheduleSaysIfWorkersHaveNoCoresOfTheirOwn) {
+  for (const char* workers : {"0", "65", "1000"}) {
+    refused(
+        small("schedule", {"--workers", workers}), kExitUsage,
+        AllOf(HasSubstr(std::string("--workers ") + workers), HasSubstr("1 to 64 are possible")));
+  }
+  std::string program = "workers:\n";
+  for (int i = 0; i < 64; ++i) program += fmt::format("  - {{name: w{}}}\n", i);
+  const std::string file = path("many.yaml");
+  ASSERT_TRUE(write_file_atomically(file, program));
+  const Done done = run(small("schedule", {"--program", file, "--workers", "1", "--repeats", "1"}));
+  EXPECT_EQ(done.code, kExitDone) << done.err;
+  const bool are_told = done.err.find("64 workers share ") != std::string::npos;
+  EXPECT_EQ(are_told, usable_cores().size() < 64) << done.err;
 }
 
 }  // namespace

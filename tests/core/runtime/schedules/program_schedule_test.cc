@@ -285,6 +285,9 @@ TEST(ProgramSchedule, ARuleThatMarksNothing) {
                  HasSubstr("no operator of these modules is of the kind \"relu\""));
   expect_refused(request_of("units: [{sequence: [conv2d, linear]}]"),
                  HasSubstr("no operators of the kinds \"conv2d\", \"linear\" read one another"));
+  const std::string longest(256, 'a');
+  expect_refused(request_of("units: [{modules: [m0, m1, m2, " + longest + ", m4, m5]}]"),
+                 HasSubstr("\"m2\", \"" + longest.substr(0, 60) + "…\" and 2 more"));
   expect_refused(request_of("units: [{operators: [relu], except: [\"**\"]}]"),
                  HasSubstr("except leaves out every operator"));
 }

@@ -176,6 +176,13 @@ TEST(Program, WhatIsWrongIsSaidWithItsPlace) {
   expect_refused("workers: [{takes: [memory]}]", HasSubstr("\"workers[0].name\" is missing"));
   expect_refused("workers: [{name: a}, {name: a}]", HasSubstr("the name of two workers"));
   expect_refused("most_memory: 0", HasSubstr("should be above 0"));
+  for (const char* key : {"modules", "except", "operators", "tags"}) {
+    expect_refused(fmt::format("units: [{{{}: [], sequence: [a]}}]", key),
+                   HasSubstr(fmt::format("\"units[0].{}\": has nothing in it", key)));
+  }
+  expect_refused("split: {only: []}", HasSubstr("\"split.only\": has nothing in it"));
+  expect_refused("workers: [{name: a, takes: []}]", HasSubstr("has nothing in it"));
+  expect_refused("split: {parts: 2}\nsplit: {parts: 3}", HasSubstr("\"split\" stands here again"));
   expect_refused("most_memory: much", HasSubstr("most_memory"));
   expect_refused("units: [{modules: [*.conv]}]",
                  AllOf(HasSubstr("p.yaml:1:20"), HasSubstr("begins with * in quotes")));
