@@ -1,6 +1,7 @@
 #include "core/runtime/execution/measured_graph.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "core/runtime/torch/threads.h"
@@ -9,6 +10,9 @@ namespace pareto::runtime {
 namespace {
 
 constexpr int kMeasuredRuns = 5;
+// Of a large model fewer runs are enough: their number is not to make loading long.
+constexpr int kLeastRuns = 2;
+constexpr std::chrono::milliseconds kEnoughTime{500};
 
 using Sizes = std::vector<std::int64_t>;
 
@@ -17,7 +21,11 @@ std::vector<double> least_times(ScheduledEngine& engine, std::size_t operators,
                                 const std::vector<c10::IValue>& arguments,
                                 ScheduledEngine::Record& record) {
   std::vector<double> least(operators, 1e300);
-  for (int run = 0; run <= kMeasuredRuns; ++run) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto is_enough = [&](int runs) {
+    return runs >= kLeastRuns && std::chrono::steady_clock::now() - start >= kEnoughTime;
+  };
+  for (int run = 0; run <= kMeasuredRuns && !is_enough(run - 1); ++run) {
     engine.record(&record);
     engine.run(arguments, nullptr);
     if (run == 0) continue;

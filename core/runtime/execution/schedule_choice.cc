@@ -23,7 +23,10 @@ using schedules::Timetable;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t kExampleSeed = 1;
+// Rounds in which candidates are timed. The first one warms up. If runs are long, some are enough.
 constexpr int kRounds = 5;
+constexpr int kLeastRounds = 3;
+constexpr std::chrono::seconds kLongEnough{1};
 // The bound is that of engines, of which fusing reorders sums. Units of a fused graph keep its
 // operators, so that only a batch that is cut may differ at all.
 constexpr double kMaxError = 1e-3;
@@ -309,7 +312,11 @@ class Chooser {
 
   /// Times candidates in turns and returns the fastest, with a reason if it is not the last.
   Candidate& fastest_of(std::vector<Candidate>& candidates) const {
-    for (int round = 0; round < kRounds; ++round) {
+    const auto begin = Clock::now();
+    const auto is_enough = [&](int rounds) {
+      return rounds >= kLeastRounds && Clock::now() - begin >= kLongEnough;
+    };
+    for (int round = 0; round < kRounds && !is_enough(round); ++round) {
       for (Candidate& candidate : candidates) {
         Engine& engine = candidate.engine ? *candidate.engine : *shard_->sequential_;
         const auto start = Clock::now();
@@ -332,6 +339,13 @@ class Chooser {
   Expected<> keep(Candidate& candidate) {
     shard_->name_ = candidate.name == kProgram ? options_.schedule : candidate.name;
     shard_->reason_ = std::move(candidate.reason);
+    constexpr auto kMostWorkers = static_cast<std::size_t>(ThreadPool::kMostParts);
+    if (options_.threads > ThreadPool::kMostParts &&
+        candidate.timetable.workers() == kMostWorkers) {
+      shard_->reason_ += fmt::format("{}{} of {} threads are its workers: there are no more",
+                                     shard_->reason_.empty() ? "" : "; ", ThreadPool::kMostParts,
+                                     options_.threads);
+    }
     shard_->timetable_ = std::move(candidate.timetable);
     shard_->scheduled_ = std::move(candidate.engine);
     return {};

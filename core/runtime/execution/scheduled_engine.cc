@@ -10,10 +10,12 @@
 #include <mutex>
 #include <optional>
 #include <stdexcept>
+#include <unordered_map>
 #include <utility>
 
 #include "core/base/spin.h"
 #include "core/runtime/execution/output_place.h"
+#include "core/runtime/schedules/timetable_run.h"
 #include "core/runtime/torch/compat.h"
 #include "core/runtime/torch/interruption.h"
 #include "core/runtime/torch/threads.h"
@@ -131,26 +133,32 @@ struct ScheduledEngine::Impl {
 
   void plan_turns(const OperatorGraph& operators) {
     const auto dependencies = schedules::unit_dependencies(timetable, operators.weighted());
+    struct Place {
+      std::size_t worker = 0;
+      std::size_t number = 0;
+    };
     for (const schedules::Phase& phase : timetable.phases) {
       PlannedPhase& planned = phases.emplace_back();
-      std::vector<std::pair<Turn, std::pair<std::size_t, std::size_t>>> known;  // worker, number
+      // By unit and part, those of this phase.
+      std::unordered_map<std::size_t, Place> places;
+      const auto key = [&](std::size_t unit, std::size_t part) {
+        return unit * timetable.parts + part;
+      };
       for (std::size_t worker = 0; worker < phase.workers.size(); ++worker) {
         auto& row = planned.emplace_back();
         for (const Turn& turn : phase.workers[worker]) {
-          known.push_back({turn, {worker, turns}});
+          places[key(turn.unit, turn.part)] = {worker, turns};
           row.push_back({turn, turns++, {}});
         }
       }
       for (std::size_t worker = 0; worker < planned.size(); ++worker) {
         for (PlannedTurn& one : planned[worker]) {
           for (const std::size_t unit : dependencies[one.turn.unit]) {
-            for (const auto& [turn, place] : known) {
-              // A whole unit and all parts of another wait for each other's.
-              const bool concerns =
-                  units[unit].whole || units[one.turn.unit].whole || turn.part == one.turn.part;
-              if (turn.unit == unit && concerns && place.first != worker) {
-                one.awaited.push_back(place.second);
-              }
+            const schedules::Parts needed = schedules::needed_parts(timetable, one.turn, unit);
+            for (std::size_t part = needed.first; part < needed.last; ++part) {
+              const auto found = places.find(key(unit, part));
+              if (found == places.end() || found->second.worker == worker) continue;
+              one.awaited.push_back(found->second.number);
             }
           }
         }

@@ -90,6 +90,30 @@ TEST(ShardSchedules, SayWhyABatchIsNotCut) {
   EXPECT_EQ(four->report().schedule_reason, "");
 }
 
+TEST(ShardSchedules, MoreThreadsThanWorkersAreTold) {
+  HandMadeShard shard = two_branches();
+  const auto expected =
+      shard.load(by_schedule("sequential", "plain", 1)).value()->run(test::pictures(70)).value();
+  for (const int threads : {64, 65, 100, 256}) {
+    const auto runner = shard.load(by_schedule("microbatch", "prepacked", threads, 70));
+    ASSERT_TRUE(runner) << runner.error().message;
+    const auto outputs = (*runner)->run(test::pictures(70));
+    ASSERT_TRUE(outputs) << outputs.error().message;
+    EXPECT_LT(relative_error(Tuple{expected}, Tuple{*outputs}), 1e-5) << threads << " threads";
+    EXPECT_EQ((*runner)->worker_times().size(), 64U);
+    const std::string& reason = (*runner)->report().schedule_reason;
+    if (threads == 64) {
+      EXPECT_EQ(reason, "");
+    } else {
+      EXPECT_EQ(reason,
+                fmt::format("64 of {} threads are its workers: there are no more", threads));
+    }
+  }
+  const auto refused = shard.load(by_schedule("microbatch", "plain", 257, 70));
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("257 threads, batch 70: 1 to 256 threads"));
+}
+
 TEST(ShardSchedules, AutoSaysWhatItChoseFrom) {
   HandMadeShard shard = two_branches();
   const auto runner = shard.load(by_schedule("auto", "plain", 2, 4)).value();
