@@ -118,7 +118,8 @@ Expected<tasks::MixOptions> TaskFlags::mix() const {
   }
   options.heavy = {.model = heavy, .batch = batch, .input_shape = input_shape};
   options.light = {.model = light, .batch = batch, .input_shape = input_shape};
-  options.tasks = count;
+  if (count < 1) return fail(ErrorCode::kInvalidArgument, "--tasks {}: no tasks", count);
+  options.tasks = static_cast<std::size_t>(count);
   PARETO_ASSIGN(options.heavy_share, with_context(tasks::parse_ratio(ratio), "--ratio"));
   options.seed = seed;
   PARETO_ASSIGN(options.arrivals, with_context(tasks::parse_arrivals(arrivals, ""), "--arrivals"));

@@ -20,7 +20,7 @@ namespace pareto::client {
 /// The tasks that are run: a file, or a mix of a heavy model and a light one.
 struct TaskFlags {
   std::string file;
-  std::size_t count = 10;
+  std::int64_t count = 10;
   std::string ratio = "1:1";
   std::string heavy = "resnet50";
   std::string light = "squeezenet1_0";

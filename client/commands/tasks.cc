@@ -253,6 +253,9 @@ class TasksCommand final : public Command {
     if (std::filesystem::is_directory(csv_, error)) {
       return check_writable("--csv", std::filesystem::path(csv_) / "runs.csv");
     }
+    if (std::filesystem::exists(csv_, error)) {
+      return fail(ErrorCode::kInvalidArgument, "--csv {}: it is there, and is no folder", csv_);
+    }
     return check_writable("--csv", csv_);
   }
 

@@ -1,5 +1,6 @@
 #include "coordinator/tasks/arrivals.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/base/file.h"
@@ -39,15 +40,30 @@ std::vector<Nanoseconds> arrival_times(const Arrivals& arrivals, std::size_t cou
                                        std::mt19937_64& random) {
   std::vector<Nanoseconds> times(count);
   Nanoseconds at{};
+  // Later than all that is possible, and far from what a number cannot hold.
+  constexpr Nanoseconds kNever = 2 * kLatestArrival;
   for (std::size_t i = 0; i < count; ++i) {
+    Nanoseconds gap{};
     if (arrivals.rate_per_s > 0) {
-      at += from_nanoseconds(-std::log1p(-draw_share(random)) / arrivals.rate_per_s * 1e9);
+      const double seconds = -std::log1p(-draw_share(random)) / arrivals.rate_per_s;
+      gap = seconds < to_seconds(kNever) ? from_nanoseconds(seconds * 1e9) : kNever;
     } else if (!arrivals.gaps.empty() && i > 0) {
-      at += arrivals.gaps[i % arrivals.gaps.size()];
+      gap = arrivals.gaps[i % arrivals.gaps.size()];
     }
+    at = std::min(at + std::min(gap, kNever), kNever);
     times[i] = at;
   }
   return times;
+}
+
+Expected<> check_arrivals(const TaskSet& set) {
+  for (std::size_t i = 0; i < set.tasks.size(); ++i) {
+    if (set.tasks[i].arrival <= kLatestArrival) continue;
+    return fail(ErrorCode::kInvalidArgument,
+                "task {} comes more than {} hours after the start: let tasks come more often", i,
+                kLatestArrival.count());
+  }
+  return {};
 }
 
 double draw_share(std::mt19937_64& random) {

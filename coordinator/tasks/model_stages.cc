@@ -57,8 +57,7 @@ std::vector<std::size_t> stage_cuts(const model::Model& model) {
 Expected<std::vector<StageRange>> cut_into_stages(const model::Model& model,
                                                   const std::vector<LayerCost>& layers,
                                                   const CostMetric& metric, std::size_t stages) {
-  PARETO_ASSIGN(const std::vector<double> costs,
-                with_context(metric.costs_of(layers), "{}", model.name()));
+  PARETO_ASSIGN(const std::vector<double> costs, metric.costs_of(layers));
   // Segments between neighbouring cuts.
   std::vector<StageRange> segments;
   for (const std::size_t cut : stage_cuts(model)) {

@@ -14,6 +14,9 @@ namespace {
 /// A plan has to gain this share over a simpler one.
 constexpr double kLeastGain = 0.01;
 
+/// The most tasks for which eft is tried unasked: it looks at all of them for each that it places.
+constexpr std::size_t kMostForEft = 500;
+
 bool is_cut(const ModelCosts& model) { return model.stages.size() > 1; }
 
 /// Returns the ways to split that are looked at, simplest first: no task; the last ones of one
@@ -48,6 +51,7 @@ std::vector<std::string> schedules_for(const PlanRequest& request) {
   std::vector<std::string> names;
   for (const TaskSchedule& schedule : builtin_task_schedules()) {
     if (schedule.name == "priority") continue;
+    if (schedule.name == "eft" && request.set.tasks.size() > kMostForEft) continue;
     if (schedule.name == "deadline" && !request.set.has_deadlines()) continue;
     names.push_back(schedule.name);
   }

@@ -1,6 +1,7 @@
 // Inference tasks that share the workers of a device: what is to be run, and by when.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -13,6 +14,9 @@ namespace pareto::tasks {
 
 /// The most tasks of one run.
 inline constexpr std::size_t kMostTasks = 10'000;
+
+/// The longest time from an arrival to a deadline: a later one is as good as this.
+inline constexpr std::chrono::hours kFarDeadline{24 * 365};
 
 /// A model as tasks run it. Tasks of equal models share what is loaded.
 struct TaskModel {

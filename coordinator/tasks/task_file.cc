@@ -37,6 +37,7 @@ class TaskFileReader {
     PARETO_TRY(file.finish());
     if (shuffled) shuffle(set_.tasks, random_);
     settle_times(arrivals);
+    PARETO_TRY(with_context(check_arrivals(set_), "{}", root.where()));
     return std::move(set_);
   }
 
@@ -65,7 +66,9 @@ class TaskFileReader {
   void read_row(ConfigSection& row) {
     TaskModel model;
     row.required("model", model.model);
-    if (!model.model.empty()) {
+    if (row.has("model") && model.model.empty()) {
+      row.problem("model", "is empty: name a built-in model, or a path with a /");
+    } else if (!model.model.empty()) {
       // A path is the file's own, a name is not.
       if (model.model.find('/') != std::string::npos) model.model = file_in_folder(model.model);
       if (const auto known = check_model_(model.model); !known) {
@@ -86,6 +89,10 @@ class TaskFileReader {
     Task task{.model = set_.index_of(model)};
     read_number(row, "priority", -kMostPriority, kMostPriority, task.priority);
     row.optional_duration("arrival", task.arrival);
+    if (task.arrival > kLatestArrival) {
+      row.problem("arrival", fmt::format("should be {} hours at most", kLatestArrival.count()));
+      task.arrival = {};
+    }
     Nanoseconds deadline{};
     row.optional_duration("deadline", deadline);
     if (row.has("deadline")) {
@@ -94,7 +101,7 @@ class TaskFileReader {
                     "is in the past when the task comes: it counts from the task's arrival, as in "
                     "200ms");
       }
-      task.deadline = deadline;
+      task.deadline = std::min<Nanoseconds>(deadline, kFarDeadline);
     }
     total_ += static_cast<std::size_t>(count);
     if (total_ > kMostTasks) return;

@@ -1,5 +1,6 @@
 #include "coordinator/tasks/task_mix.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <utility>
@@ -58,8 +59,11 @@ Expected<TaskSet> make_mix(const MixOptions& options) {
   const auto times = arrival_times(options.arrivals, options.tasks, random);
   for (std::size_t i = 0; i < options.tasks; ++i) {
     set.tasks[i].arrival = times[i];
-    if (options.deadline) set.tasks[i].deadline = times[i] + *options.deadline;
+    if (options.deadline) {
+      set.tasks[i].deadline = times[i] + std::min<Nanoseconds>(*options.deadline, kFarDeadline);
+    }
   }
+  PARETO_TRY(check_arrivals(set));
   return set;
 }
 

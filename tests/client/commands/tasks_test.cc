@@ -127,7 +127,12 @@ TEST_F(Program, TasksRefusesWhatCannotBeRun) {
   refuses({"--split", "some"}, "auto, never and always");
   refuses({"--stages", "0"}, "--stages 0");
   refused({"tasks", "run", "--tasks", "0"}, kExitUsage, HasSubstr("no tasks"));
+  refused({"tasks", "run", "--tasks", "-1"}, kExitUsage, HasSubstr("--tasks -1: no tasks"));
   refused({"tasks", "run", "--workers", "65"}, kExitUsage, HasSubstr("--workers 65"));
+  refused({"tasks", "run", "--workers", "1000"}, kExitUsage, HasSubstr("1 to 64 are possible"));
+  const std::string plain_file = path("file");
+  ASSERT_TRUE(write_file_atomically(plain_file, "x"));
+  refused({"tasks", "run", "--csv", plain_file}, kExitUsage, HasSubstr("is no folder"));
   refused({"tasks", "sweep", "--shares", "2"}, kExitUsage, HasSubstr("--shares 2"));
   refused({"tasks", "sweep", "--file", "a.yaml"}, kExitUsage, HasSubstr("--file is of tasks run"));
   refused({"tasks", "sweep", "--ratio", "1:2"}, kExitUsage, HasSubstr("--ratio is of tasks run"));

@@ -91,6 +91,10 @@ TEST(TaskFile, SaysWhatIsWrongAndWhere) {
           HasSubstr("10001 tasks"));
   refuses("tasks: [{model: resnet50, dead_line: 3ms}]\n", HasSubstr("deadline"));
   refuses("tasks: [{count: 2}]\n", HasSubstr("model"));
+  refuses("tasks: [{model: ''}]\n", HasSubstr("\"tasks[0].model\": is empty"));
+  refuses("tasks: [{model: resnet50, arrival: 25h}]\n", HasSubstr("24 hours at most"));
+  refuses("arrivals: poisson:0.0001/s\ntasks: [{model: resnet50, count: 100}]\n",
+          HasSubstr("comes more than 24 hours after the start"));
   refuses("arrivals: often\ntasks: [{model: resnet50}]\n", HasSubstr("poisson"));
   refuses("tasks: [{model: resnet50, arrival: 1s, arrivals: poisson:2/s}]\n",
           HasSubstr("leave one of them out"));

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace pareto::tasks {
 namespace {
 
@@ -50,6 +52,24 @@ TEST(TaskMix, PoissonArrivalsHaveTheirRate) {
   const auto times = arrival_times(*arrivals, 10'000, random);
   EXPECT_TRUE(std::ranges::is_sorted(times));
   EXPECT_NEAR(to_seconds(times.back()), 200, 10);
+}
+
+TEST(TaskMix, TasksThatComeAfterADayAreRefused) {
+  MixOptions options;
+  options.tasks = 100;
+  for (const char* rate : {"poisson:0.0005/s", "poisson:0.000000000000000000001/s"}) {
+    options.arrivals = parse_arrivals(rate, "").value();
+    const auto mix = make_mix(options);
+    ASSERT_FALSE(mix) << rate;
+    EXPECT_THAT(mix.error().message, HasSubstr("comes more than 24 hours after the start"));
+    std::mt19937_64 random(1);
+    const auto times = arrival_times(options.arrivals, 10'000, random);
+    EXPECT_TRUE(std::ranges::is_sorted(times)) << "no overflow";
+  }
+  options.arrivals = parse_arrivals("poisson:50/s", "").value();
+  options.deadline = Nanoseconds::max();
+  const TaskSet set = make_mix(options).value();
+  for (const Task& task : set.tasks) EXPECT_GT(*task.deadline, task.arrival);
 }
 
 TEST(TaskMix, DeadlinesCountFromArrivals) {

@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "coordinator/tasks/assignment_check.h"
 #include "coordinator/tasks/task_timeline.h"
+#include "coordinator/tasks/worker_plans.h"
 #include "tests/coordinator/tasks/random_problems.h"
 
 namespace pareto::tasks {
@@ -81,6 +84,24 @@ TEST(TaskSchedule, ASplitTaskFillsWhatIsUneven) {
   problem.tasks[0].stages = {{.time = Nanoseconds(5)}, {.time = Nanoseconds(5)}};
   EXPECT_EQ(makespan("heft", problem).count(), 15);
   EXPECT_EQ(makespan("longest", problem).count(), 15);
+}
+
+TEST(TaskSchedule, EftPlacesOfAllStagesTheOneThatEndsFirst) {
+  std::mt19937 random(3);
+  for (int trial = 0; trial < 200; ++trial) {
+    const Problem problem =
+        random_problem(random, {.arrivals = trial % 2 == 0, .devices = trial % 3 == 0});
+    WorkerPlans plans(problem);
+    std::vector<Turn> ready;
+    for (std::size_t task = 0; task < problem.tasks.size(); ++task) ready.push_back({task, 0});
+    while (!ready.empty()) {
+      const auto end = [&](Turn turn) { return plans.earliest_finish(turn).finish; };
+      const auto first = std::ranges::min_element(ready, {}, end);
+      plans.place(*first, plans.earliest_finish(*first));
+      if (++first->stage == problem.tasks[first->task].stages.size()) ready.erase(first);
+    }
+    ASSERT_EQ(assign_eft(problem).queues, plans.assignment().queues) << "trial " << trial;
+  }
 }
 
 /// Two devices with a worker each, and tasks of one stage that takes 10 on the first and 30 on the
