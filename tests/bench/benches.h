@@ -40,12 +40,14 @@ struct ScheduleBars {
 /// share each operator, and what "auto" chose against the best; batch 1.
 Expected<std::vector<Row>> schedule_gain(const std::string& name, const std::string& model,
                                          const ScheduleBars& bars);
+/// Measures what "auto" chose against the best, as schedule_gain() does.
+Expected<std::vector<Row>> schedule_auto(const std::string& name, const std::string& model);
 /// Measures eight samples as two micro-batches on two cores against one thread.
 Expected<std::vector<Row>> schedule_microbatch(const std::string& name, const std::string& model);
 /// Measures what a schedule of one unit costs a stage of 1 ms.
 Expected<std::vector<Row>> schedule_overhead(const std::string& name);
-/// Counts outputs that are not those of the plain engine bit for bit, by every schedule, at batches
-/// 1, 3 and 8.
+/// Counts outputs that are not those of the plain engine bit for bit, by every schedule: one sample
+/// of the model's own size, three and eight smaller ones.
 Expected<std::vector<Row>> schedule_mismatches(const std::string& name,
                                                const std::vector<std::string>& models);
 

@@ -58,6 +58,11 @@ std::vector<Bench> builtin_benches() {
     add("schedule", std::string("best_over_sequential/") + model,
         [model, bars](const std::string& name) { return schedule_gain(name, model, bars); });
   }
+  for (const char* model :
+       {"resnet18", "mobilenetv2", "mobilenetv3_large", "efficientnet_b0", "vgg16"}) {
+    add("schedule", std::string("auto_over_best/") + model,
+        [model](const std::string& name) { return schedule_auto(name, model); });
+  }
   add("schedule", "microbatch/batch8",
       [](const std::string& name) { return schedule_microbatch(name, "resnet50"); });
   add("schedule", "overhead/one_unit", schedule_overhead);

@@ -4,9 +4,9 @@
 
 #include "coordinator/statistics/statistics.h"
 #include "tests/bench/benches.h"
+#include "tests/bench/exported_model.h"
 #include "tests/bench/loaded_model.h"
 #include "tests/bench/onnx_runtime.h"
-#include "tests/support/process.h"
 
 namespace pareto::bench {
 namespace {
@@ -16,33 +16,6 @@ constexpr Nanoseconds kPeerTurn = std::chrono::milliseconds(100);
 constexpr int kMostRunsATurn = 40;
 constexpr Nanoseconds kPeerTime = std::chrono::seconds(8);
 constexpr int kLeastPeerRounds = 7;
-constexpr std::chrono::minutes kExportPatience{10};
-
-/// A model's two files, which hold the same weights.
-struct ExportedModel {
-  std::filesystem::path torchscript;
-  std::filesystem::path onnx;
-};
-
-/// Returns the model's files. They are made first if they are not there, or older than the script
-/// that makes them.
-Expected<ExportedModel> exported_model(const std::string& model) {
-  const std::filesystem::path folder = PARETO_PEER_MODELS;
-  const std::filesystem::path script = PARETO_PEER_SCRIPTS "/export_model.py";
-  ExportedModel files{folder / (model + ".pt"), folder / (model + ".onnx")};
-  std::error_code error;
-  const auto made = std::filesystem::last_write_time(files.onnx, error);
-  if (!error && made >= std::filesystem::last_write_time(script, error)) return files;
-  fmt::print(stderr, "exporting {} to ONNX, once\n", model);
-  std::filesystem::create_directories(folder, error);
-  const auto done = test::run({"/usr/bin/python3", script, model, folder}, {"OMP_NUM_THREADS=1"},
-                              kExportPatience);
-  if (done.exit_code != 0) {
-    return fail(ErrorCode::kUnavailable, "exporting {} with python3-torchvision: {}", model,
-                done.errors);
-  }
-  return files;
-}
 
 /// Fails: kInternal if the outputs differ by more than kMostPeerError.
 Expected<double> compare_outputs(const std::vector<Value>& ours, const std::string& theirs) {

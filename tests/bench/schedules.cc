@@ -4,6 +4,7 @@
 
 #include "core/runtime/schedules/schedule.h"
 #include "tests/bench/benches.h"
+#include "tests/bench/exported_model.h"
 #include "tests/bench/interleaved.h"
 #include "tests/bench/loaded_model.h"
 
@@ -18,12 +19,34 @@ constexpr auto kScheduleTime = std::chrono::seconds(4);
 /// A whole model, opened once and loaded by several schedules.
 class ScheduledModel {
  public:
-  static Expected<ScheduledModel> open(const std::string& name, std::int64_t batch) {
-    PARETO_ASSIGN(auto model, model::open_model(name, {}));
-    ScheduledModel opened(std::move(model), batch);
-    PARETO_ASSIGN(opened.inputs_, opened.model_.example_inputs(batch, 1));
+  /// Opens a built-in model, or exports one. `input`: size of a sample as --input-shape takes it;
+  /// empty: the model's own.
+  static Expected<ScheduledModel> open(const std::string& name, std::int64_t batch,
+                                       const std::string& input = "") {
+    model::ModelOptions options;
+    std::string source = name;
+    std::string shape = input;
+    const auto& builtin = model::builtin_models();
+    if (std::ranges::none_of(builtin, [&](const auto& one) { return one->name() == name; })) {
+      PARETO_ASSIGN(const ExportedModel files, exported_model(name));
+      source = files.torchscript.string();
+      if (shape.empty()) shape = "3x224x224";
+    }
+    if (!shape.empty()) {
+      PARETO_ASSIGN(options.input, model::parse_input_shapes(shape));
+    }
+    PARETO_ASSIGN(auto model, model::open_model(source, options));
+    ScheduledModel opened(std::move(model));
     PARETO_ASSIGN(opened.shard_, model::emit_shard(opened.model_, 0, operators_of(opened.model_)));
+    PARETO_TRY(opened.set_batch(batch));
     return opened;
+  }
+
+  /// Sets the batch of inputs(), and of what is loaded from now on.
+  Expected<> set_batch(std::int64_t batch) {
+    batch_ = batch;
+    PARETO_ASSIGN(inputs_, model_.example_inputs(batch, 1));
+    return {};
   }
 
   /// Loads it; the engine is the one that is fastest on one thread.
@@ -40,16 +63,16 @@ class ScheduledModel {
     if (engine_ == "auto") engine_ = runner->report().engine;
     return runner;
   }
+  std::int64_t batch() const { return batch_; }
   void use_engine(const std::string& name) { engine_ = name; }
   const std::vector<Value>& inputs() const { return inputs_; }
   const std::string& engine() const { return engine_; }
 
  private:
-  ScheduledModel(model::Model model, std::int64_t batch)
-      : model_(std::move(model)), batch_(batch) {}
+  explicit ScheduledModel(model::Model model) : model_(std::move(model)) {}
 
   model::Model model_;
-  std::int64_t batch_;
+  std::int64_t batch_ = 1;
   std::string engine_ = "auto";
   std::vector<Value> inputs_;
   plan::Shard shard_;
@@ -71,30 +94,57 @@ Expected<std::vector<double>> times_of(const std::vector<ShardRunner*>& runners,
   return times;
 }
 
-}  // namespace
+/// The median times of a model at batch 1, in milliseconds.
+struct ModelTimes {
+  double one = 0;  ///< on one thread; 0: not measured
+  double intraop = 0;
+  double clusters = 0;
+  double mixed = 0;
+  double automatic = 0;
+  std::string detail{};
+  double best() const { return std::min({intraop, clusters, mixed}); }
+};
 
-Expected<std::vector<Row>> schedule_gain(const std::string& name, const std::string& model,
-                                         const ScheduleBars& bars) {
+Expected<ModelTimes> model_times(const std::string& model, bool one_thread) {
   PARETO_ASSIGN(ScheduledModel opened, ScheduledModel::open(model, 1));
   std::vector<std::unique_ptr<ShardRunner>> runners;
+  // The engine that is fastest on one thread is that of all.
   PARETO_ASSIGN(runners.emplace_back(), opened.load("sequential", 1));
   for (const char* schedule : {"sequential", "clusters", "mixed", "auto"}) {
     PARETO_ASSIGN(runners.emplace_back(), opened.load(schedule, kCores));
   }
   std::vector<ShardRunner*> all;
   for (const auto& runner : runners) all.push_back(runner.get());
-  PARETO_ASSIGN(const auto times, times_of(all, opened.inputs()));
-  const auto [one, intraop, clusters, mixed, automatic] =
-      std::tuple{times[0], times[1], times[2], times[3], times[4]};
-  const double best = std::min({intraop, clusters, mixed});
-  const std::string detail = fmt::format(
-      "{} 1 thread {:.2f} ms; 2: sequential {:.2f}, clusters {:.2f}, mixed {:.2f}, auto ({}) "
-      "{:.2f}",
-      opened.engine(), one, intraop, clusters, mixed, runners[4]->report().schedule, automatic);
-  return std::vector<Row>{{name, one / best, bars.over_sequential, true, detail},
-                          {"best_over_intraop/" + model, intraop / std::min(clusters, mixed),
-                           bars.over_intraop, true, detail},
-                          {"auto_over_best/" + model, best / automatic, 0.98, true, detail}};
+  if (!one_thread) all.erase(all.begin());
+  PARETO_ASSIGN(auto medians, times_of(all, opened.inputs()));
+  if (!one_thread) medians.insert(medians.begin(), 0);
+  ModelTimes times{medians[0], medians[1], medians[2], medians[3], medians[4]};
+  times.detail = fmt::format(
+      "{} {}2: sequential {:.2f}, clusters {:.2f}, mixed {:.2f}, auto ({}) {:.2f}", opened.engine(),
+      one_thread ? fmt::format("1 thread {:.2f} ms; ", times.one) : "", times.intraop,
+      times.clusters, times.mixed, runners[4]->report().schedule, times.automatic);
+  return times;
+}
+
+Row auto_row(const std::string& model, const ModelTimes& times) {
+  return {"auto_over_best/" + model, times.best() / times.automatic, 0.98, true, times.detail};
+}
+
+}  // namespace
+
+Expected<std::vector<Row>> schedule_gain(const std::string& name, const std::string& model,
+                                         const ScheduleBars& bars) {
+  PARETO_ASSIGN(const ModelTimes times, model_times(model, /*one_thread=*/true));
+  return std::vector<Row>{
+      {name, times.one / times.best(), bars.over_sequential, true, times.detail},
+      {"best_over_intraop/" + model, times.intraop / std::min(times.clusters, times.mixed),
+       bars.over_intraop, true, times.detail},
+      auto_row(model, times)};
+}
+
+Expected<std::vector<Row>> schedule_auto(const std::string&, const std::string& model) {
+  PARETO_ASSIGN(const ModelTimes times, model_times(model, /*one_thread=*/false));
+  return std::vector<Row>{auto_row(model, times)};
 }
 
 Expected<std::vector<Row>> schedule_microbatch(const std::string& name, const std::string& model) {
@@ -131,21 +181,28 @@ Expected<std::vector<Row>> schedule_mismatches(const std::string& name,
   int mismatches = 0;
   int compared = 0;
   std::string which;
-  for (const std::string& model : models) {
-    for (const std::int64_t batch : {1, 3, 8}) {
-      PARETO_ASSIGN(ScheduledModel opened, ScheduledModel::open(model, batch));
-      opened.use_engine("plain");
-      PARETO_ASSIGN(const auto reference, opened.load("sequential", 1));
-      PARETO_ASSIGN(const auto expected, reference->run(opened.inputs()));
-      for (const char* schedule : {"clusters", "mixed", "microbatch"}) {
-        PARETO_ASSIGN(const auto runner, opened.load(schedule, kCores));
-        PARETO_ASSIGN(const auto outputs, runner->run(opened.inputs()));
-        ++compared;
-        if (bit_equal(Tuple{expected}, Tuple{outputs})) continue;
-        ++mismatches;
-        which += fmt::format(" {} batch {} {}", model, batch, schedule);
-      }
+  const auto compare = [&](const std::string& model, ScheduledModel& opened) -> Expected<> {
+    opened.use_engine("plain");
+    PARETO_ASSIGN(const auto reference, opened.load("sequential", 1));
+    PARETO_ASSIGN(const auto expected, reference->run(opened.inputs()));
+    for (const char* schedule : {"clusters", "mixed", "microbatch"}) {
+      PARETO_ASSIGN(const auto runner, opened.load(schedule, kCores));
+      PARETO_ASSIGN(const auto outputs, runner->run(opened.inputs()));
+      ++compared;
+      if (bit_equal(Tuple{expected}, Tuple{outputs})) continue;
+      ++mismatches;
+      which += fmt::format(" {} batch {} {}", model, opened.batch(), schedule);
     }
+    return {};
+  };
+  for (const std::string& model : models) {
+    PARETO_ASSIGN(ScheduledModel whole, ScheduledModel::open(model, 1));
+    PARETO_TRY(compare(model, whole));
+    // Larger batches of smaller pictures, which every model takes: minutes less.
+    PARETO_ASSIGN(ScheduledModel small, ScheduledModel::open(model, 3, "3x128x128"));
+    PARETO_TRY(compare(model, small));
+    PARETO_TRY(small.set_batch(8));
+    PARETO_TRY(compare(model, small));
   }
   return std::vector<Row>{{name, static_cast<double>(mismatches), 0, false,
                            fmt::format("of {} outputs, plain engine{}", compared, which)}};
