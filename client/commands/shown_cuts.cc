@@ -158,6 +158,12 @@ report::TextTable table_of(const Graph& graph, const std::vector<ShownCut>& cuts
     columns.push_back({"ms before", report::Align::kRight});
     columns.push_back({"after", report::Align::kRight});
   }
+  if (!cuts.empty()) {
+    for (const ProfiledSides& sides : cuts.front().profiled) {
+      columns.push_back({sides.device + " ms before", report::Align::kRight});
+      columns.push_back({"after", report::Align::kRight});
+    }
+  }
   columns.push_back({"what crosses"});
   report::TextTable table(columns);
   for (const ShownCut& one : cuts) {
@@ -177,6 +183,10 @@ report::TextTable table_of(const Graph& graph, const std::vector<ShownCut>& cuts
     if (timed) {
       cells.push_back(report::format_figure(*one.ms_before));
       cells.push_back(report::format_figure(*one.ms_after));
+    }
+    for (const ProfiledSides& sides : one.profiled) {
+      cells.push_back(report::format_figure(sides.ms_before));
+      cells.push_back(report::format_figure(sides.ms_after));
     }
     cells.push_back(one.reason.empty() ? boundary_text(graph, one.cut)
                                        : "not allowed: " + one.reason);
@@ -214,6 +224,10 @@ Json to_json(const Graph& graph, const std::vector<ShownCut>& cuts) {
     if (one.ms_before) {
       list.back()["ms_before"] = *one.ms_before;
       list.back()["ms_after"] = *one.ms_after;
+    }
+    for (const ProfiledSides& sides : one.profiled) {
+      list.back()["profiled"].push_back(
+          {{"device", sides.device}, {"ms_before", sides.ms_before}, {"ms_after", sides.ms_after}});
     }
   }
   return list;

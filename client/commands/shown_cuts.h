@@ -18,6 +18,13 @@
 
 namespace pareto::client {
 
+/// Predicted times of the two sides on a device that was profiled.
+struct ProfiledSides {
+  std::string device;
+  double ms_before = 0;
+  double ms_after = 0;
+};
+
 struct ShownCut {
   model::Cut cut;
   std::vector<std::string> names;  ///< all names, the shown one first
@@ -25,6 +32,7 @@ struct ShownCut {
   planning::CutFigures figures;
   std::optional<double> ms_before;  ///< times of the two sides, if they were measured
   std::optional<double> ms_after;
+  std::vector<ProfiledSides> profiled{};  ///< one a device, if they are asked for
 };
 
 /// Returns cuts with their figures, bytes at that batch. Fails: as planning::figures_of().

@@ -8,10 +8,12 @@
 #include "client/commands/inputs.h"
 #include "client/commands/model_flags.h"
 #include "client/commands/number_flags.h"
+#include "client/commands/profiled_cuts.h"
 #include "client/commands/runner_flags.h"
 #include "client/commands/show.h"
 #include "client/commands/shown_cuts.h"
 #include "client/commands/splits_flag.h"
+#include "client/commands/store_flags.h"
 #include "core/base/counted.h"
 #include "core/base/json_text.h"
 #include "core/base/text.h"
@@ -35,7 +37,8 @@ class SplitsCommand final : public Command {
     return "  paretoctl splits --model mobilenetv2\n"
            "  paretoctl splits --model swin_t.pt --input-shape 3x224x224 --splits all --json\n"
            "  paretoctl splits --model resnet50 --splits modules --time\n"
-           "  paretoctl splits --model inceptionv3 --frontiers 10 --time\n";
+           "  paretoctl splits --model inceptionv3 --frontiers 10 --time\n"
+           "  paretoctl splits --model inceptionv3 --frontiers --profiled\n";
   }
   void add_options(CLI::App& app) override {
     model_.add_to(app);
@@ -55,6 +58,9 @@ class SplitsCommand final : public Command {
         ->check(check_one_value);
     app.add_flag("--time", time_,
                  "measure the time of each side, on one thread of the plain engine here");
+    app.add_flag("--profiled", profiled_,
+                 "show what each side takes on the devices that were profiled (paretoctl profile)");
+    store_.add_to(app);
     app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
   }
 
@@ -72,6 +78,10 @@ class SplitsCommand final : public Command {
     found_ = cuts.size();
     if (frontiers_) keep_smallest(cuts, most);
     if (time_) PARETO_TRY(time_sides(model, batch_, cuts));
+    if (profiled_) {
+      PARETO_ASSIGN(const auto store, store_.open_existing(context));
+      PARETO_TRY(add_profiled(model, batch_, *store, cuts));
+    }
     if (json_) {
       print_json(context, model, cuts);
     } else {
@@ -143,6 +153,7 @@ class SplitsCommand final : public Command {
 
   ModelFlags model_;
   CutFlags cuts_;
+  StoreFlags store_;
   std::string splits_ = "all";
   std::optional<std::string> frontiers_;
   std::string named_batch_;
@@ -150,6 +161,7 @@ class SplitsCommand final : public Command {
   std::size_t found_ = 0;  ///< cuts before only some of them are shown
   bool all_ = false;
   bool time_ = false;
+  bool profiled_ = false;
   bool json_ = false;
 };
 

@@ -229,6 +229,21 @@ class SqliteStore final : public ResultStore {
     });
   }
 
+  Expected<std::vector<plan::DeviceProfile>> profiles_of(const std::string& model_digest) override {
+    return file_->guarded([&]() -> Expected<std::vector<plan::DeviceProfile>> {
+      std::vector<plan::DeviceProfile> profiles;
+      if (!database_.tableExists("profiles")) return profiles;
+      SQLite::Statement rows(database_,
+                             "SELECT document FROM profiles ORDER BY measured DESC, key");
+      while (rows.executeStep()) {
+        auto profile = plan::device_profile_from_json(rows.getColumn("document").getString());
+        if (!profile || profile->model_digest != model_digest) continue;
+        profiles.push_back(*std::move(profile));
+      }
+      return profiles;
+    });
+  }
+
  private:
   static void bind_outcome(SQLite::Statement& statement, const RunRecord& run) {
     statement.bind(":finished", run.finished);

@@ -62,6 +62,10 @@ class ResultStore {
   virtual Expected<> put_profile(const std::string& key, const plan::DeviceProfile& profile) = 0;
   /// Returns the profile; no value if there is none, or one that this build cannot read.
   virtual Expected<std::optional<plan::DeviceProfile>> find_profile(const std::string& key) = 0;
+  /// Returns the profiles of a model, by the hexadecimal digits of its digest, those measured last
+  /// first. Those that this build cannot read are left out.
+  virtual Expected<std::vector<plan::DeviceProfile>> profiles_of(
+      const std::string& model_digest) = 0;
 };
 
 }  // namespace pareto::results

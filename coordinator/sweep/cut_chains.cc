@@ -7,15 +7,12 @@
 namespace pareto::sweep {
 
 bool lies_behind(const model::Cut& cut, const model::Cut& other) {
-  if (model::is_position(cut.before) && model::is_position(other.before)) {
-    return cut.before.front().end > other.before.front().end;
-  }
-  plan::OperatorRanges both = cut.before;
-  both.insert(both.end(), other.before.begin(), other.before.end());
-  return cut.before != other.before && plan::united(std::move(both)) == cut.before;
+  return cut.before != other.before && model::holds_all(cut.before, other.before);
 }
 
-CutChains::CutChains(std::vector<model::Cut> cuts) : cuts_(std::move(cuts)), behind_(cuts_.size()) {
+void CutChains::find_behind() {
+  if (!behind_.empty()) return;
+  behind_.resize(cuts_.size());
   for (std::size_t i = 0; i < cuts_.size(); ++i) {
     for (std::size_t j = i + 1; j < cuts_.size(); ++j) {
       if (lies_behind(cuts_[j], cuts_[i])) behind_[i].push_back(j);
@@ -23,8 +20,9 @@ CutChains::CutChains(std::vector<model::Cut> cuts) : cuts_(std::move(cuts)), beh
   }
 }
 
-double CutChains::number_of(std::size_t count) const {
+double CutChains::number_of(std::size_t count) {
   if (count == 0) return 1;
+  if (count > 1) find_behind();
   std::vector<double> from(cuts_.size(), 1);
   for (std::size_t length = 1; length < count; ++length) {
     std::vector<double> longer(cuts_.size(), 0);
@@ -36,7 +34,8 @@ double CutChains::number_of(std::size_t count) const {
   return std::accumulate(from.begin(), from.end(), 0.0);
 }
 
-std::vector<std::vector<model::Cut>> CutChains::of(std::size_t count) const {
+std::vector<std::vector<model::Cut>> CutChains::of(std::size_t count) {
+  if (count > 1) find_behind();
   std::vector<std::vector<model::Cut>> chains;
   std::vector<std::size_t> chain;
   for (std::size_t i = 0; i < cuts_.size(); ++i) extend(i, count, chain, chains);

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "coordinator/sweep/sweep.h"
@@ -24,20 +25,21 @@ bool lies_behind(const model::Cut& cut, const model::Cut& other);
 class CutChains {
  public:
   /// `cuts`: smaller sets first, each once.
-  explicit CutChains(std::vector<model::Cut> cuts);
+  explicit CutChains(std::vector<model::Cut> cuts) : cuts_(std::move(cuts)) {}
 
   std::size_t size() const { return cuts_.size(); }
   /// Returns the number of chains of `count` cuts. It is exact below 2^53.
-  double number_of(std::size_t count) const;
+  double number_of(std::size_t count);
   /// Returns every chain of `count` cuts, in order.
-  std::vector<std::vector<model::Cut>> of(std::size_t count) const;
+  std::vector<std::vector<model::Cut>> of(std::size_t count);
 
  private:
+  void find_behind();
   void extend(std::size_t next, std::size_t count, std::vector<std::size_t>& chain,
               std::vector<std::vector<model::Cut>>& chains) const;
 
   std::vector<model::Cut> cuts_;
-  std::vector<std::vector<std::size_t>> behind_;  ///< those behind each cut
+  std::vector<std::vector<std::size_t>> behind_;  ///< those behind each cut, if found
 };
 
 /// Returns a plan that cuts the model at those cuts, each of which holds the one before it. Its

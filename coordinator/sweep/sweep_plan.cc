@@ -119,7 +119,7 @@ class TrialPlanner {
     if (std::ranges::max(options_.stages) > 1) {
       PARETO_ASSIGN(cuts, planning::select_cuts(model_, options_.splits));
     }
-    const CutChains chains(std::move(cuts));
+    CutChains chains(std::move(cuts));
     PARETO_TRY(check_size(chains));
     for (const int stages : options_.stages) {
       if (stages == 1) continue;  // those plans follow in any case
@@ -137,7 +137,7 @@ class TrialPlanner {
   }
 
   /// Checks the number of trials before any is made.
-  Expected<> check_size(const CutChains& chains) const {
+  Expected<> check_size(CutChains& chains) const {
     double trials = 0;
     for (const int stages : options_.stages) {
       if (stages == 1) continue;

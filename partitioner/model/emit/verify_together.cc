@@ -26,13 +26,6 @@ struct Stretch {
   std::size_t to = 0;
 };
 
-bool holds_all(const plan::OperatorRanges& set, const plan::OperatorRanges& part) {
-  return std::ranges::all_of(part, [&](const plan::OperatorRange& range) {
-    const auto after = std::ranges::upper_bound(set, range.begin, {}, &plan::OperatorRange::begin);
-    return after != set.begin() && range.end <= (after - 1)->end;
-  });
-}
-
 /// Finds a shard into each place from the largest one that it holds, and one out of each.
 std::vector<Stretch> stretches_between(const std::vector<Place>& places) {
   std::vector<Stretch> stretches;

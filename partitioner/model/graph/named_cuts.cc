@@ -126,6 +126,13 @@ bool is_name_of_set(std::string_view name) {
          name.find_first_of(":-", kOperators.size()) != std::string_view::npos;
 }
 
+bool holds_all(const plan::OperatorRanges& set, const plan::OperatorRanges& part) {
+  return std::ranges::all_of(part, [&](const plan::OperatorRange& range) {
+    const auto after = std::ranges::upper_bound(set, range.begin, {}, &plan::OperatorRange::begin);
+    return after != set.begin() && range.end <= (after - 1)->end;
+  });
+}
+
 plan::OperatorRanges closed(const Graph& graph, const std::vector<std::int64_t>& operators) {
   const auto needed = needed_by_each(graph);
   std::vector<bool> taken(graph.operators.size(), false);

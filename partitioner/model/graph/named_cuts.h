@@ -35,6 +35,8 @@ bool is_position(const plan::OperatorRanges& before);
 /// "after:left+right", "only:left", "op:41:50-60".
 bool is_name_of_set(std::string_view name);
 
+/// Returns whether a set has all operators of another one.
+bool holds_all(const plan::OperatorRanges& set, const plan::OperatorRanges& part);
 /// Returns the smallest set that holds these operators and all that they need.
 plan::OperatorRanges closed(const Graph& graph, const std::vector<std::int64_t>& operators);
 /// Returns the operators at or under module paths. Fails: kNotFound, with the nearest path.

@@ -8,6 +8,7 @@
 #include "client/program.h"
 #include "core/base/cores.h"
 #include "tests/client/support/program.h"
+#include "tests/coordinator/support/small_model.h"
 #include "tests/support/json_schema.h"
 
 namespace pareto::client {
@@ -95,6 +96,52 @@ TEST_F(Program, SplitsListsFrontiersByTheirBytes) {
   EXPECT_EQ(one["splits"][0]["operators"], json::parse("[[0,6],[7,8]]"));
   refused(small("splits", {"--frontiers", "few"}), kExitUsage, HasSubstr("--frontiers few"));
   refused(small("splits", {"--frontiers", "--splits", "all"}), kExitUsage, HasSubstr("--splits"));
+}
+
+TEST_F(Program, SplitsShowsWhatSidesTakeOnProfiledDevices) {
+  const model::Model model = test::small_model();
+  plan::DeviceProfile profile;
+  profile.device = "pi-1";
+  profile.model = model.name();
+  profile.model_digest = model.digest().hex();
+  profile.batch = 2;
+  profile.measured = "2026-01-31T10:15:02Z";
+  const auto operators = static_cast<std::int64_t>(model.graph().operators.size());
+  profile.operators.assign(static_cast<std::size_t>(operators), std::chrono::milliseconds(1));
+  const auto shard = [&](std::int64_t begin, std::int64_t end) {
+    const Nanoseconds time = (end - begin) * std::chrono::milliseconds(1);
+    profile.shards.push_back({begin, end, time, time, 0, 0});
+  };
+  shard(0, 20);
+  shard(0, operators);
+  shard(20, operators);
+  const auto store = results::ResultStore::open(path("results.db")).value();
+  ASSERT_TRUE(store->put_profile("new", profile));
+  profile.measured = "2025-01-31T10:15:02Z";
+  profile.operators.assign(static_cast<std::size_t>(operators), std::chrono::milliseconds(5));
+  ASSERT_TRUE(store->put_profile("old", profile));
+  profile.device = "other";
+  profile.model_digest = std::string(64, 'a');
+  ASSERT_TRUE(store->put_profile("other", profile));
+  const json shown = json::parse(
+      run(small("splits", {"--batch", "2", "--profiled", "--json", "--frontiers", "all"})).out);
+  for (const json& cut : shown["splits"]) {
+    ASSERT_EQ(cut["profiled"].size(), 1U);
+    const json& sides = cut["profiled"][0];
+    EXPECT_EQ(sides["device"], "pi-1");
+    const auto before = cut["position"].get<double>();
+    EXPECT_NEAR(sides["ms_before"].get<double>(), before, 1e-3) << cut["name"];
+    EXPECT_NEAR(sides["ms_after"].get<double>(), static_cast<double>(operators) - before, 1e-3);
+  }
+  const Done table = run(small("splits", {"--batch", "2", "--profiled", "--splits", "op:20"}));
+  EXPECT_THAT(table.out, AllOf(HasSubstr("pi-1 ms before"), HasSubstr("20.00")));
+  refused(small("splits", {"--profiled"}), kExitUsage,
+          AllOf(HasSubstr("at batch 1"), HasSubstr("paretoctl profile")));
+}
+
+TEST_F(Program, PlanSaysThatItCutsAtFrontiersByItself) {
+  refused(small("plan", {"--splits", "after:features.3.expand1x1+features.4"}), kExitUsage,
+          HasSubstr("--cuts ideals"));
 }
 
 TEST_F(Program, CutsWithoutAnythingToTrainBehindThemAreLeftOut) {

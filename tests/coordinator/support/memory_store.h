@@ -50,6 +50,14 @@ class MemoryStore final : public results::ResultStore {
     return found == profiles.end() ? std::nullopt : std::optional(found->second);
   }
 
+  Expected<std::vector<plan::DeviceProfile>> profiles_of(const std::string& model_digest) override {
+    std::vector<plan::DeviceProfile> found;
+    for (const auto& [key, profile] : profiles) {
+      if (profile.model_digest == model_digest) found.push_back(profile);
+    }
+    return found;
+  }
+
   std::map<std::string, plan::DeviceProfile> profiles;
   std::map<std::string, results::TrialRecord> trials;
   std::vector<results::PassRecord> passes;  ///< passes as of the last trial that was put

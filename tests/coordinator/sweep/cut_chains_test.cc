@@ -25,7 +25,7 @@ TEST(CutChains, HoldEachTheOneBefore) {
   EXPECT_FALSE(lies_behind(cuts()[2], cuts()[3]));
   EXPECT_FALSE(lies_behind(cuts()[2], cuts()[1])) << "another branch";
   EXPECT_FALSE(lies_behind(cuts()[2], cuts()[2]));
-  const CutChains chains(cuts());
+  CutChains chains(cuts());
   EXPECT_EQ(chains.number_of(1), 4);
   EXPECT_EQ(chains.number_of(2), 5) << "all pairs but the two branches";
   EXPECT_EQ(chains.number_of(3), 2);
@@ -39,7 +39,7 @@ TEST(CutChains, HoldEachTheOneBefore) {
 TEST(CutChains, OfPositionsAreAllChoices) {
   std::vector<model::Cut> positions;
   for (std::int64_t at = 1; at <= 20; ++at) positions.push_back(cut("op", {{0, at}}));
-  const CutChains chains(positions);
+  CutChains chains(positions);
   EXPECT_EQ(chains.number_of(3), 20 * 19 * 18 / 6);
   EXPECT_EQ(chains.of(2).size(), 190U);
 }
