@@ -51,7 +51,7 @@ class RunCommand final : public Command {
            "  paretoctl run --model resnet50 --split after:layer1,after:layer3 --transport "
            "shm+tcp+grpc\n"
            "  paretoctl run --model inceptionv3 --split "
-           "after:Mixed_5b.branch1x1+Mixed_5b.branch5x5_2\n"
+           "after:Mixed_5b.branch1x1+Mixed_5b.branch3x3dbl_3\n"
            "  paretoctl run --plan plan.json --devices inventory.yaml\n"
            "  paretoctl run --model resnet50 --split after:layer2 --requests 50 --trace run.json\n";
   }
