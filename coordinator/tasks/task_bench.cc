@@ -133,6 +133,15 @@ Expected<std::unique_ptr<TaskBench>> TaskBench::open(std::vector<model::Model> m
   return bench;
 }
 
+Expected<std::string> TaskBench::load_stage(Worker& worker, StageId id, const plan::Shard& shard,
+                                            const runtime::WeightSource& weights,
+                                            runtime::RunnerOptions options) const {
+  auto engine = worker.load(id, shard, weights, options);
+  if (engine || options_.engine != "auto" || options.engine == "auto") return engine;
+  options.engine = "auto";
+  return worker.load(id, shard, weights, options);
+}
+
 Expected<> TaskBench::load_everywhere(StageId id, const plan::Shard& shard,
                                       const runtime::WeightSource& weights,
                                       runtime::RunnerOptions options,
@@ -140,7 +149,7 @@ Expected<> TaskBench::load_everywhere(StageId id, const plan::Shard& shard,
   for (std::size_t worker = first; worker < workers_.size(); ++worker) {
     std::string& engine = engines[facts_[worker].device];
     options.engine = engine;
-    PARETO_ASSIGN(engine, workers_[worker]->load(id, shard, weights, options));
+    PARETO_ASSIGN(engine, load_stage(*workers_[worker], id, shard, weights, options));
   }
   return {};
 }
@@ -200,7 +209,7 @@ Expected<> TaskBench::make_examples(std::size_t index, const RunWhole& run_whole
 
 Expected<> TaskBench::prepare_stages(const model::Model& model, const CostMetric& metric,
                                      const runtime::RunnerOptions& options,
-                                     std::vector<std::string>& engines,
+                                     const std::vector<std::string>& engines,
                                      const std::atomic<bool>& stop, PreparedModel& prepared) {
   const std::int64_t batch = options.batch;
   const auto weights = [&model](const Digest& digest) { return model.weight(digest); };
@@ -215,7 +224,7 @@ Expected<> TaskBench::prepare_stages(const model::Model& model, const CostMetric
       PARETO_ASSIGN(shards.emplace_back(), model::emit_shard(model, range.begin, range.end));
       prepared.stages.push_back(next_id_++);
       Worker& first = *workers_.front();
-      PARETO_TRY(first.load(prepared.stages.back(), shards.back(), weights, options));
+      PARETO_TRY(load_stage(first, prepared.stages.back(), shards.back(), weights, options));
       PARETO_ASSIGN(times.emplace_back(), time_of(first, prepared.stages.back(), values));
     }
     // Times of devices hold what values take to them and back, which no cut makes equal.
@@ -232,7 +241,8 @@ Expected<> TaskBench::prepare_stages(const model::Model& model, const CostMetric
     PARETO_ASSIGN(prepared.bytes.emplace_back(),
                   model::boundary_bytes(model.graph(), prepared.ranges[i].begin, batch));
     if (stop) return stopped();
-    PARETO_TRY(load_everywhere(prepared.stages[i], shards[i], weights, options, engines, 1));
+    std::vector<std::string> own = engines;
+    PARETO_TRY(load_everywhere(prepared.stages[i], shards[i], weights, options, own, 1));
   }
   return {};
 }

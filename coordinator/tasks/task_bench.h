@@ -120,10 +120,15 @@ class TaskBench {
   /// are less equal than those of its layers promised.
   Expected<> prepare_stages(const model::Model& model, const CostMetric& metric,
                             const runtime::RunnerOptions& options,
-                            std::vector<std::string>& engines, const std::atomic<bool>& stop,
+                            const std::vector<std::string>& engines, const std::atomic<bool>& stop,
                             PreparedModel& prepared);
   void add_workers();
   std::size_t device_count() const { return std::max<std::size_t>(1, devices_.size()); }
+  /// Loads a stage on a worker. If engines are chosen, a stage that cannot be run by that of the
+  /// whole model, as one that only reshapes, gets its own.
+  Expected<std::string> load_stage(Worker& worker, StageId id, const plan::Shard& shard,
+                                   const runtime::WeightSource& weights,
+                                   runtime::RunnerOptions options) const;
   /// Loads a stage on all workers from `first` on, on each device by its engine of `engines`, which
   /// becomes the one that was kept.
   Expected<> load_everywhere(StageId id, const plan::Shard& shard,

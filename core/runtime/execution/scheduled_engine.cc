@@ -10,12 +10,12 @@
 #include <mutex>
 #include <optional>
 #include <stdexcept>
-#include <unordered_map>
 #include <utility>
 
 #include "core/base/spin.h"
-#include "core/runtime/execution/output_place.h"
-#include "core/runtime/schedules/timetable_run.h"
+#include "core/runtime/execution/compiled_unit.h"
+#include "core/runtime/execution/joined_value.h"
+#include "core/runtime/execution/planned_turn.h"
 #include "core/runtime/torch/compat.h"
 #include "core/runtime/torch/interruption.h"
 #include "core/runtime/torch/threads.h"
@@ -27,62 +27,6 @@ namespace jit = torch::jit;
 using schedules::Timetable;
 using schedules::Turn;
 using Clock = std::chrono::steady_clock;
-
-/// A unit, compiled.
-struct CompiledUnit {
-  jit::Code code;
-  std::vector<std::size_t> inputs;
-  std::vector<std::size_t> outputs;
-  bool whole = false;  ///< it runs once, on the whole batch
-};
-
-/// One turn, with what it waits for.
-struct PlannedTurn {
-  Turn turn;
-  std::size_t number = 0;            ///< its number among all turns of the timetable
-  std::vector<std::size_t> awaited;  ///< numbers of turns that other workers of its phase take
-};
-
-using PlannedPhase = std::vector<std::vector<PlannedTurn>>;
-
-/// A value that parts make and the whole batch is asked for. Parts make it in their rows of one
-/// tensor, once it is known how large that is.
-struct JoinedValue {
-  explicit JoinedValue(std::size_t parts) : places(parts), placed(parts, 0) {}
-
-  std::vector<OutputPlace> places;  ///< one a part
-  /// The form of the whole tensor, as the run before put it together. Sizes are empty before.
-  std::vector<std::int64_t> sizes{};
-  std::vector<std::int64_t> strides{};
-  at::TensorOptions options{};
-  // Of the run that goes on:
-  at::Tensor whole{};        ///< undefined if its form is not known
-  std::vector<char> placed;  ///< by part, whether its rows lie there
-};
-
-/// Returns the values that each unit gives to others or to the result.
-std::vector<std::vector<std::size_t>> outputs_of(const Timetable& timetable,
-                                                 const OperatorGraph& operators,
-                                                 const std::vector<std::size_t>& results) {
-  std::vector<std::size_t> unit_of(operators.size());
-  for (std::size_t unit = 0; unit < timetable.units.size(); ++unit) {
-    for (const std::size_t one : timetable.units[unit].operators) unit_of[one] = unit;
-  }
-  std::vector<std::vector<std::size_t>> outputs(timetable.units.size());
-  const auto give = [&](std::size_t value) {
-    if (value < operators.first_made()) return;
-    auto& given = outputs[unit_of[operators.maker(value)]];
-    if (std::ranges::find(given, value) == given.end()) given.push_back(value);
-  };
-  for (std::size_t unit = 0; unit < timetable.units.size(); ++unit) {
-    // Its graph's inputs are all made outside it.
-    for (const std::size_t value : operators.cut(timetable.units[unit].operators, {}).inputs) {
-      give(value);
-    }
-  }
-  for (const std::size_t value : results) give(value);
-  return outputs;
-}
 
 /// Waits until the flag holds the run's number: awake at first, then asleep.
 void await(const std::atomic<std::uint32_t>& flag, std::uint32_t run) {
@@ -112,58 +56,19 @@ struct ScheduledEngine::Impl {
         first_extra(graph.graph->inputs().size() - graph.extra.size()),
         first_made(operators.first_made()),
         values(operators.values()),
+        units(compile_units(timetable, operators)),
+        join(compile_result(operators)),
+        phases(plan_turns(timetable, operators.weighted())),
         slots(timetable.parts * values),
         uses(timetable.parts * values),
         busy(std::max<std::size_t>(timetable.workers(), 1)) {
-    const CutGraph result = operators.cut_result();
-    const auto outputs = outputs_of(timetable, operators, result.inputs);
-    for (std::size_t i = 0; i < timetable.units.size(); ++i) {
-      const schedules::Unit& unit = timetable.units[i];
-      CutGraph cut = operators.cut(unit.operators, outputs[i]);
-      units.push_back({jit::Code(cut.graph, "unit"), std::move(cut.inputs), std::move(cut.outputs),
-                       unit.whole || timetable.parts == 1});
-    }
-    join = std::make_unique<CompiledUnit>(
-        CompiledUnit{jit::Code(result.graph, "result"), result.inputs, {}, true});
-    plan_turns(operators);
     count_uses();
     find_joined();
-    done = std::vector<std::atomic<std::uint32_t>>(turns);
-  }
-
-  void plan_turns(const OperatorGraph& operators) {
-    const auto dependencies = schedules::unit_dependencies(timetable, operators.weighted());
-    struct Place {
-      std::size_t worker = 0;
-      std::size_t number = 0;
-    };
-    for (const schedules::Phase& phase : timetable.phases) {
-      PlannedPhase& planned = phases.emplace_back();
-      // By unit and part, those of this phase.
-      std::unordered_map<std::size_t, Place> places;
-      const auto key = [&](std::size_t unit, std::size_t part) {
-        return unit * timetable.parts + part;
-      };
-      for (std::size_t worker = 0; worker < phase.workers.size(); ++worker) {
-        auto& row = planned.emplace_back();
-        for (const Turn& turn : phase.workers[worker]) {
-          places[key(turn.unit, turn.part)] = {worker, turns};
-          row.push_back({turn, turns++, {}});
-        }
-      }
-      for (std::size_t worker = 0; worker < planned.size(); ++worker) {
-        for (PlannedTurn& one : planned[worker]) {
-          for (const std::size_t unit : dependencies[one.turn.unit]) {
-            const schedules::Parts needed = schedules::needed_parts(timetable, one.turn, unit);
-            for (std::size_t part = needed.first; part < needed.last; ++part) {
-              const auto found = places.find(key(unit, part));
-              if (found == places.end() || found->second.worker == worker) continue;
-              one.awaited.push_back(found->second.number);
-            }
-          }
-        }
-      }
+    std::size_t turns = 0;
+    for (const PlannedPhase& phase : phases) {
+      for (const auto& worker : phase) turns += worker.size();
     }
+    done = std::vector<std::atomic<std::uint32_t>>(turns);
   }
 
   /// Returns the slot of a value as that part sees it: arguments and what whole units made have one
@@ -194,7 +99,7 @@ struct ScheduledEngine::Impl {
         for (const PlannedTurn& one : worker) count(units[one.turn.unit], one.turn.part);
       }
     }
-    count(*join, 0);
+    count(join, 0);
   }
 
   /// Finds the values that parts make and the result or a whole unit takes.
@@ -209,7 +114,7 @@ struct ScheduledEngine::Impl {
       }
     };
     for (const CompiledUnit& unit : units) find(unit);
-    find(*join);
+    find(join);
   }
 
   /// Returns what stands in a slot; the last of those that ask for it gets the only reference.
@@ -251,29 +156,12 @@ struct ScheduledEngine::Impl {
   }
 
   at::Tensor put_together(JoinedValue& value, const std::vector<c10::IValue>& pieces) {
-    const bool placed = std::ranges::all_of(value.placed, [](char there) { return there != 0; });
     if (written != nullptr) {
       const std::lock_guard lock(record_mutex);
       ++written->joined;
-      if (!placed) ++written->copied;
+      if (!value.is_placed()) ++written->copied;
     }
-    if (placed) return value.whole;
-    std::vector<at::Tensor> tensors;
-    for (const c10::IValue& piece : pieces) tensors.push_back(piece.toTensor());
-    at::Tensor whole = at::cat(tensors, 0);
-    value.sizes = whole.sizes().vec();
-    value.strides = whole.strides().vec();
-    value.options = whole.options();
-    return whole;
-  }
-
-  /// Makes new tensors like those of the run before, for parts to make their rows in.
-  void renew_joined() {
-    for (JoinedValue& value : joined) {
-      std::ranges::fill(value.placed, 0);
-      if (value.sizes.empty()) continue;
-      value.whole = at::empty_strided(value.sizes, value.strides, value.options);
-    }
+    return value.put_together(pieces);
   }
 
   /// Runs a unit on a part, each of the values that will be joined in its place.
@@ -397,7 +285,9 @@ struct ScheduledEngine::Impl {
       if (!pooled) set_thread_count(threads);
     });
     parts = is_cut(inputs) ? timetable.parts : 1;
-    if (parts > 1) renew_joined();
+    for (JoinedValue& value : joined) {
+      if (parts > 1) value.renew();
+    }
     for (std::size_t i = 0; i < uses.size(); ++i) {
       uses[i].store(use_counts[i], std::memory_order_relaxed);
     }
@@ -411,8 +301,8 @@ struct ScheduledEngine::Impl {
     for (std::size_t phase = 0; phase < phases.size() && !failed; ++phase) run_phase(phase);
     if (failure) std::rethrow_exception(std::exchange(failure, nullptr));
     jit::Stack stack;
-    for (const std::size_t value : join->inputs) stack.push_back(input_of(*join, value, 0));
-    jit::InterpreterState(join->code).run(stack);
+    for (const std::size_t value : join.inputs) stack.push_back(input_of(join, value, 0));
+    jit::InterpreterState(join.code).run(stack);
     const auto& elements = stack.back().toTupleRef().elements();
     std::vector<c10::IValue> outputs(elements.begin(), elements.end());
     for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -443,10 +333,9 @@ struct ScheduledEngine::Impl {
   const std::size_t first_extra;
   const std::size_t first_made;
   const std::size_t values;
-  std::deque<CompiledUnit> units;
-  std::unique_ptr<CompiledUnit> join;  ///< puts the result together
-  std::vector<PlannedPhase> phases;
-  std::size_t turns = 0;
+  const std::vector<CompiledUnit> units;
+  const CompiledUnit join;  ///< puts the result together
+  const std::vector<PlannedPhase> phases;
   std::deque<JoinedValue> joined;
   std::vector<JoinedValue*> joined_of;  ///< value numbers to joined values; null: it is not joined
   std::vector<bool> whole_value;        ///< tells by a value's number whether all parts share it
