@@ -52,18 +52,6 @@ TEST(TaskBench, OutputsAreThoseOfTheWholeModelsBitForBit) {
   }
 }
 
-TEST(TaskBench, StagesThatAnEngineCannotRunGetTheirOwn) {
-  // The smallest of these stages have nothing that "prepacked" packs.
-  std::vector<model::Model> models;
-  models.push_back(open_small("squeezenet1_0"));
-  const std::atomic<bool> never{false};
-  const TaskSet set{.models = {{.model = "squeezenet1_0"}}, .tasks = std::vector<Task>(2)};
-  const BenchOptions options{.workers = 1, .stages = 16, .engine = "auto"};
-  const auto bench = TaskBench::open(std::move(models), set.models, options, never);
-  ASSERT_TRUE(bench) << bench.error().message;
-  EXPECT_GT((*bench)->models().front().stages.size(), 8U);
-}
-
 TEST(TaskBench, AStopBeforeTheRunIsSaid) {
   const TaskSet set = make_mix(small_mix()).value();
   std::vector<model::Model> models;
