@@ -46,8 +46,8 @@ Expected<std::vector<Row>> schedule_auto(const std::string& name, const std::str
 Expected<std::vector<Row>> schedule_microbatch(const std::string& name, const std::string& model);
 /// Measures what a schedule of one unit costs a stage of 1 ms.
 Expected<std::vector<Row>> schedule_overhead(const std::string& name);
-/// Counts outputs that are not those of the plain engine bit for bit, by every schedule: one sample
-/// of the model's own size, three and eight smaller ones.
+/// Counts outputs that are not those of the plain engine bit for bit, on one thread or on all, by
+/// every schedule: one sample of the model's own size, three and eight smaller ones.
 Expected<std::vector<Row>> schedule_mismatches(const std::string& name,
                                                const std::vector<std::string>& models);
 

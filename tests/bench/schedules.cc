@@ -183,13 +183,19 @@ Expected<std::vector<Row>> schedule_mismatches(const std::string& name,
   std::string which;
   const auto compare = [&](const std::string& model, ScheduledModel& opened) -> Expected<> {
     opened.use_engine("plain");
-    PARETO_ASSIGN(const auto reference, opened.load("sequential", 1));
-    PARETO_ASSIGN(const auto expected, reference->run(opened.inputs()));
+    // The bits of some operators depend on how many threads share them.
+    std::vector<Tuple> expected;
+    for (const int threads : {1, kCores}) {
+      PARETO_ASSIGN(const auto reference, opened.load("sequential", threads));
+      PARETO_ASSIGN(auto outputs, reference->run(opened.inputs()));
+      expected.push_back(Tuple{std::move(outputs)});
+    }
     for (const char* schedule : {"clusters", "mixed", "microbatch"}) {
       PARETO_ASSIGN(const auto runner, opened.load(schedule, kCores));
       PARETO_ASSIGN(const auto outputs, runner->run(opened.inputs()));
       ++compared;
-      if (bit_equal(Tuple{expected}, Tuple{outputs})) continue;
+      const auto is_equal = [&](const Tuple& one) { return bit_equal(one, Tuple{outputs}); };
+      if (std::ranges::any_of(expected, is_equal)) continue;
       ++mismatches;
       which += fmt::format(" {} batch {} {}", model, opened.batch(), schedule);
     }
