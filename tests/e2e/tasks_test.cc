@@ -77,7 +77,7 @@ TEST_F(Tasks, ALostDeviceIsNamedAndTheOtherRunsItsTasks) {
 
 TEST_F(Tasks, ADeviceThatHangsIsLostAfterTheTimeout) {
   auto arguments = small_tasks({"--rounds", "1000", "--baseline", "none", "--schedule", "queue",
-                                "--workers", "2", "--timeout", "1s", "--json"});
+                                "--workers", "2", "--timeout", "3s", "--json"});
   arguments.insert(arguments.begin(), "paretoctl");
   Process tasks(arguments);
   ASSERT_TRUE(tasks.wait_for_output("round 1/1000", std::chrono::minutes(2))) << tasks.errors();
