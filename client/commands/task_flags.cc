@@ -46,27 +46,11 @@ Expected<> check_range(const char* flag, int value, int least, int most) {
               most);
 }
 
-std::vector<std::string> quantities_with_help() {
+/// Returns "name (about)" of each plug.
+template <typename Plug>
+std::vector<std::string> with_about(const std::vector<Plug>& plugs) {
   std::vector<std::string> texts;
-  for (const tasks::CostQuantity& quantity : tasks::builtin_cost_quantities()) {
-    texts.push_back(fmt::format("{} ({})", quantity.name, quantity.about));
-  }
-  return texts;
-}
-
-std::vector<std::string> rules_with_help() {
-  std::vector<std::string> texts;
-  for (const tasks::AdmissionRule& rule : tasks::admission_rules()) {
-    texts.push_back(fmt::format("{} ({})", rule.name, rule.about));
-  }
-  return texts;
-}
-
-std::vector<std::string> schedules_with_help() {
-  std::vector<std::string> texts;
-  for (const tasks::TaskSchedule& schedule : tasks::builtin_task_schedules()) {
-    texts.push_back(fmt::format("{} ({})", schedule.name, schedule.about));
-  }
+  for (const Plug& plug : plugs) texts.push_back(fmt::format("{} ({})", plug.name, plug.about));
   return texts;
 }
 
@@ -161,13 +145,13 @@ void TaskRunFlags::add_to(CLI::App& app) {
                              "travel while others are computed"),
               "N");
     set_value(app.add_option("--schedule", schedule,
-                             "who runs what: " + join(schedules_with_help()) +
+                             "who runs what: " + join(with_about(tasks::builtin_task_schedules())) +
                                  "; auto: the one that is predicted to end first"),
               "NAME", tasks::task_schedule_names())
         ->capture_default_str();
-    set_value(
-        app.add_option("--admission", admission, "which tasks are run: " + join(rules_with_help())),
-        "RULE", tasks::admission_rule_names())
+    set_value(app.add_option("--admission", admission,
+                             "which tasks are run: " + join(with_about(tasks::admission_rules()))),
+              "RULE", tasks::admission_rule_names())
         ->capture_default_str();
     set_value(app.add_option("--stages", stages,
                              "most stages of a task (default: as many as workers, or as devices); "
@@ -178,10 +162,10 @@ void TaskRunFlags::add_to(CLI::App& app) {
                              "it), never, always"),
               "WHICH", {"auto", "never", "always"})
         ->capture_default_str();
-    set_value(app.add_option(
-                  "--metric", metric,
-                  "what stages of a model have in equal parts: " + join(quantities_with_help()) +
-                      ", or an expression of them, as \"bytes/flops\""),
+    set_value(app.add_option("--metric", metric,
+                             "what stages of a model have in equal parts: " +
+                                 join(with_about(tasks::builtin_cost_quantities())) +
+                                 ", or an expression of them, as \"bytes/flops\""),
               "METRIC", tasks::cost_quantity_names())
         ->capture_default_str();
   }

@@ -117,12 +117,14 @@ Problem make_problem(const PlanRequest& request, const std::vector<bool>& split)
 Expected<TaskPlan> plan_by(const PlanRequest& request, const std::string& schedule,
                            const std::vector<bool>& split) {
   PARETO_ASSIGN(const TaskSchedule* const found, find_task_schedule(schedule));
-  return plan_with(request, schedule, split, found->assign(make_problem(request, split)));
+  Problem problem = make_problem(request, split);
+  Assignment assignment = found->assign(problem);
+  return plan_with(std::move(problem), schedule, split, std::move(assignment));
 }
 
-Expected<TaskPlan> plan_with(const PlanRequest& request, const std::string& schedule,
+Expected<TaskPlan> plan_with(Problem problem, const std::string& schedule,
                              const std::vector<bool>& split, Assignment assignment) {
-  TaskPlan plan{.problem = make_problem(request, split),
+  TaskPlan plan{.problem = std::move(problem),
                 .assignment = std::move(assignment),
                 .schedule = schedule,
                 .split = split};

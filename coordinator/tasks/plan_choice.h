@@ -51,8 +51,9 @@ struct TaskPlan {
 
 /// Returns a problem in which tasks are whole, or split where `split` says so.
 Problem make_problem(const PlanRequest& request, const std::vector<bool>& split);
-/// Returns the plan of an assignment, which `schedule` names. Fails: kInternal (its fault).
-Expected<TaskPlan> plan_with(const PlanRequest& request, const std::string& schedule,
+/// Returns the plan of an assignment, which `schedule` names, to a problem of make_problem().
+/// Fails: kInternal (its fault).
+Expected<TaskPlan> plan_with(Problem problem, const std::string& schedule,
                              const std::vector<bool>& split, Assignment assignment);
 /// Returns the plan of one schedule. Fails: kNotFound (no such schedule), kInternal (its fault).
 Expected<TaskPlan> plan_by(const PlanRequest& request, const std::string& schedule,

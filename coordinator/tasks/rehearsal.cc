@@ -79,10 +79,11 @@ Expected<std::vector<TaskBench::Sample>> TaskBench::rehearse_once(const Rehearsa
     request.set.tasks.insert(request.set.tasks.end(), tasks.begin(), tasks.end());
     split.insert(split.end(), rehearsal.split.begin(), rehearsal.split.end());
   }
+  Problem problem = make_problem(request, split);
   // A queue for each of these devices, and an empty one for all other workers.
   Assignment assignment;
   assignment.queues.resize(rehearsal.devices.size() + 1);
-  for (const Turn turn : all_turns(make_problem(request, split))) {
+  for (const Turn turn : all_turns(problem)) {
     assignment.queues[turn.task / count].push_back(turn);
   }
   std::vector<bool> has_worker(rehearsal.devices.size(), false);
@@ -94,7 +95,8 @@ Expected<std::vector<TaskBench::Sample>> TaskBench::rehearse_once(const Rehearsa
     if (queue < has_worker.size()) has_worker[queue] = true;
     assignment.queue_of.push_back(queue);
   }
-  PARETO_ASSIGN(const TaskPlan plan, plan_with(request, "queue", split, std::move(assignment)));
+  PARETO_ASSIGN(const TaskPlan plan,
+                plan_with(std::move(problem), "queue", split, std::move(assignment)));
   PARETO_ASSIGN(const ComparedRun run, this->run(plan, request.set, stop));
   if (!run.run.losses.empty()) {
     return fail(ErrorCode::kUnavailable, "lost before the tasks were run: {}",

@@ -30,10 +30,11 @@ std::size_t fastest_device(const PlanRequest& request, std::size_t devices) {
 /// Returns the plan in which only those workers take tasks, whole and as they come.
 Expected<TaskPlan> queue_of_some(const PlanRequest& request, const std::vector<bool>& takes) {
   const std::vector<bool> whole(request.set.tasks.size(), false);
-  Assignment assignment = assign_queue(make_problem(request, whole));
+  Problem problem = make_problem(request, whole);
+  Assignment assignment = assign_queue(problem);
   assignment.queues.emplace_back();  // of all others: nothing
   for (const bool takes_some : takes) assignment.queue_of.push_back(takes_some ? 0 : 1);
-  return plan_with(request, "queue", whole, std::move(assignment));
+  return plan_with(std::move(problem), "queue", whole, std::move(assignment));
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ struct JoinedValue {
   std::vector<std::int64_t> sizes{};
   std::vector<std::int64_t> strides{};
   at::TensorOptions options{};
-  // Of the run that goes on:
+  // The state of the run that goes on:
   at::Tensor whole{};        ///< undefined if its form is not known
   std::vector<char> placed;  ///< by part, whether its rows lie there
 

@@ -10,7 +10,7 @@ namespace pareto::runtime {
 namespace {
 
 constexpr int kMeasuredRuns = 5;
-// Of a large model fewer runs are enough: their number is not to make loading long.
+// Fewer runs are enough for a large model, whose loading would take long.
 constexpr int kLeastRuns = 2;
 constexpr std::chrono::milliseconds kEnoughTime{500};
 

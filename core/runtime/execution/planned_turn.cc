@@ -17,7 +17,7 @@ std::vector<PlannedPhase> plan_turns(const schedules::Timetable& timetable,
   };
   for (const schedules::Phase& phase : timetable.phases) {
     PlannedPhase& planned = phases.emplace_back();
-    // By unit and part, those of this phase.
+    // The places of this phase's turns, by unit and part.
     std::unordered_map<std::size_t, Place> places;
     const auto key = [&](std::size_t unit, std::size_t part) {
       return unit * timetable.parts + part;

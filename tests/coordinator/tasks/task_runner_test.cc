@@ -16,7 +16,7 @@ namespace {
 using testing::HasSubstr;
 
 /// A worker whose stages append their number to the text that they are handed.
-class NotingWorker final : public Worker {
+class NotingWorker : public Worker {
  public:
   explicit NotingWorker(std::function<Expected<>(StageId)> before = {})
       : before_(std::move(before)) {}
@@ -35,17 +35,12 @@ class NotingWorker final : public Worker {
 };
 
 /// A worker of a device that is lost when it is to run for the `last`th time.
-class LosingWorker final : public Worker {
+class LosingWorker final : public NotingWorker {
  public:
   explicit LosingWorker(int last) : left_(last) {}
-  Expected<std::string> load(StageId, const plan::Shard&, const runtime::WeightSource&,
-                             const runtime::RunnerOptions&) override {
-    return std::string("none");
-  }
-  void unload(StageId) override {}
   Expected<std::vector<Value>> run(StageId stage, std::vector<Value> inputs) override {
     if (--left_ <= 0) return fail(ErrorCode::kUnavailable, "server: it is gone");
-    return NotingWorker().run(stage, std::move(inputs));
+    return NotingWorker::run(stage, std::move(inputs));
   }
   bool may_be_lost() const override { return true; }
   bool is_lost() const override { return left_ <= 0; }
@@ -186,20 +181,15 @@ TEST(TaskRunner, OthersRunWhatALostWorkerLeft) {
 
 /// Two workers of one device: what one of them loses, the other has lost too.
 TEST(TaskRunner, AWorkerWhoseDeviceAnotherLostLeavesItsQueueToOthers) {
-  class Shared final : public Worker {
+  class Shared final : public NotingWorker {
    public:
     Shared(std::atomic<bool>& lost, bool fails) : lost_(lost), fails_(fails) {}
-    Expected<std::string> load(StageId, const plan::Shard&, const runtime::WeightSource&,
-                               const runtime::RunnerOptions&) override {
-      return std::string("none");
-    }
-    void unload(StageId) override {}
     Expected<std::vector<Value>> run(StageId stage, std::vector<Value> inputs) override {
       if (fails_) {
         lost_ = true;
         return fail(ErrorCode::kTimeout, "no answer");
       }
-      return NotingWorker().run(stage, std::move(inputs));
+      return NotingWorker::run(stage, std::move(inputs));
     }
     bool may_be_lost() const override { return true; }
     bool is_lost() const override { return lost_; }
