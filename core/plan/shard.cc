@@ -6,6 +6,7 @@
 #include "core/base/json_integer.h"
 #include "core/base/json_reason.h"
 #include "core/base/json_text.h"
+#include "core/plan/weight_json.h"
 
 namespace pareto::plan {
 namespace {
@@ -14,50 +15,14 @@ using Json = nlohmann::json;
 
 constexpr int kShardFormat = 1;
 constexpr std::size_t kMaxEntries = 1 << 20;
-constexpr std::size_t kMaxNameBytes = 4096;
 constexpr std::uint64_t kMaxPackedBytes = std::uint64_t{1} << 48;
 
 tl::unexpected<Error> bad(std::string_view what) {
   return fail(ErrorCode::kCorrupt, "shard manifest: {}", what);
 }
 
-Expected<std::string> name_from(const Json& json) {
-  if (!json.is_string() || json.get_ref<const std::string&>().size() > kMaxNameBytes) {
-    return bad("a name is a string of at most 4096 bytes");
-  }
-  return json.get<std::string>();
-}
-
-/// Returns the shape of a tensor that can be; nothing of any other value.
-std::optional<Shape> shape_from(const Json& json) {
-  constexpr std::size_t kMaxRank = 64;
-  constexpr std::int64_t kMaxElements = std::int64_t{1} << 48;
-  if (!json.is_array() || json.size() > kMaxRank) return std::nullopt;
-  Shape shape;
-  for (const Json& size : json) {
-    const auto whole = integer_in<std::int64_t>(size);
-    if (!whole) return std::nullopt;
-    shape.push_back(*whole);
-  }
-  const auto elements = element_count(shape);
-  return elements && *elements <= kMaxElements ? std::optional(shape) : std::nullopt;
-}
-
-Expected<WeightRef> weight_from(const Json& json) {
-  WeightRef weight;
-  PARETO_ASSIGN(weight.name, name_from(json.at("name")));
-  if (weight.name.empty()) return bad("a weight without a name");
-  auto digest = parse_digest(json.at("digest").get<std::string>());
-  if (!digest) return bad(fmt::format("weight {}: {}", weight.name, digest.error().message));
-  weight.digest = *digest;
-  const auto dtype = dtype_from_string(json.at("dtype").get<std::string>());
-  if (!dtype) return bad(fmt::format("weight {}: unknown dtype", weight.name));
-  weight.dtype = *dtype;
-  const auto shape = shape_from(json.at("shape"));
-  if (!shape) return bad(fmt::format("weight {}: impossible shape", weight.name));
-  weight.shape = *shape;
-  weight.is_parameter = json.at("parameter").get<bool>();
-  return weight;
+Expected<std::string> name_in(const Json& json) {
+  return with_context(name_from(json), "shard manifest");
 }
 
 Json boundary_json(const std::vector<BoundaryValue>& values) {
@@ -72,7 +37,7 @@ Expected<std::vector<BoundaryValue>> boundary_from(const Json& json) {
   if (!json.is_array() || json.size() > kMaxEntries) return bad("a boundary is a list");
   std::vector<BoundaryValue> values;
   for (const Json& entry : json) {
-    PARETO_ASSIGN(std::string name, name_from(entry.at("name")));
+    PARETO_ASSIGN(std::string name, name_in(entry.at("name")));
     PARETO_ASSIGN(ValueSpec spec, value_spec_from_json(entry.at("spec")));
     values.push_back({std::move(name), std::move(spec)});
   }
@@ -85,18 +50,18 @@ Expected<Shard> parse(const Json& json) {
     return bad(fmt::format("format {}, this build reads {}", format, kShardFormat));
   }
   Shard shard;
-  PARETO_ASSIGN(shard.model, name_from(json.at("model")));
+  PARETO_ASSIGN(shard.model, name_in(json.at("model")));
   shard.begin = json_integer_at<std::int64_t>(json, "begin");
   shard.end = json_integer_at<std::int64_t>(json, "end");
   if (shard.begin < 0 || shard.end <= shard.begin) return bad("operators out of order");
-  PARETO_ASSIGN(shard.torch_version, name_from(json.at("torch")));
+  PARETO_ASSIGN(shard.torch_version, name_in(json.at("torch")));
   const Json& weights = json.at("weights");
   const Json& scopes = json.at("scopes");
   if (!weights.is_array() || weights.size() > kMaxEntries) return bad("weights is a list");
   if (!scopes.is_array() || scopes.size() > kMaxEntries) return bad("scopes is a list");
   std::unordered_set<std::string> names;
   for (const Json& entry : weights) {
-    PARETO_ASSIGN(WeightRef weight, weight_from(entry));
+    PARETO_ASSIGN(WeightRef weight, with_context(weight_from(entry), "shard manifest"));
     if (!names.insert(weight.name).second) return bad("weight " + weight.name + " stands twice");
     shard.weights.push_back(std::move(weight));
   }
@@ -104,7 +69,7 @@ Expected<Shard> parse(const Json& json) {
   shard.packed_bytes = json_integer_at<std::uint64_t>(json, "packed_bytes", 0);
   if (shard.packed_bytes > kMaxPackedBytes) return bad("packed_bytes lies outside 0 ... 2^48");
   for (const Json& entry : scopes) {
-    PARETO_ASSIGN(std::string scope, name_from(entry));
+    PARETO_ASSIGN(std::string scope, name_in(entry));
     shard.scopes.push_back(std::move(scope));
   }
   PARETO_ASSIGN(shard.inputs, boundary_from(json.at("inputs")));
@@ -161,11 +126,7 @@ std::string manifest_json(const Shard& shard) {
                               {"torch", shard.torch_version}};
   json["weights"] = nlohmann::ordered_json::array();
   for (const WeightRef& weight : shard.weights) {
-    json["weights"].push_back({{"name", weight.name},
-                               {"digest", weight.digest.hex()},
-                               {"dtype", to_string(weight.dtype)},
-                               {"shape", weight.shape},
-                               {"parameter", weight.is_parameter}});
+    json["weights"].push_back(to_json(weight));
   }
   if (shard.packed_bytes > 0) json["packed_bytes"] = shard.packed_bytes;
   json["inputs"] = boundary_json(shard.inputs);
