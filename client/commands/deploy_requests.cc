@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "client/commands/inputs.h"
-#include "client/commands/npy.h"
+#include "core/tensor/npy.h"
 #include "core/base/json_text.h"
 #include "core/base/text.h"
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "client/command.h"
-#include "client/commands/npy.h"
+#include "core/tensor/npy.h"
 #include "core/base/counted.h"
 
 namespace pareto::client {

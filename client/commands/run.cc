@@ -9,7 +9,7 @@
 #include "client/commands/device_flags.h"
 #include "client/commands/inputs.h"
 #include "client/commands/model_flags.h"
-#include "client/commands/npy.h"
+#include "core/tensor/npy.h"
 #include "client/commands/number_flags.h"
 #include "client/commands/output_file.h"
 #include "client/commands/pipeline_flags.h"

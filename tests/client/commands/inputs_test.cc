@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "client/commands/npy.h"
+#include "core/tensor/npy.h"
 #include "client/commands/remembered_inputs.h"
 #include "partitioner/model/zoo/model_builder.h"
 #include "tests/client/support/program.h"

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "client/commands/npy.h"
+#include "core/tensor/npy.h"
 #include "client/program.h"
 #include "tests/client/support/program.h"
 

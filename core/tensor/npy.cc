@@ -1,35 +1,39 @@
-#include "client/commands/npy.h"
+#include "core/tensor/npy.h"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstring>
 #include <optional>
+#include <span>
+#include <utility>
 
 #include "core/base/file.h"
 #include "core/base/text.h"
 
-namespace pareto::client {
+namespace pareto {
 namespace {
 
 constexpr std::string_view kMagic("\x93NUMPY", 6);
 constexpr std::uint64_t kMaxFileBytes = std::uint64_t{4} << 30;
+/// The most bytes of a file that is read by rows in which its header has to end.
+constexpr std::uint64_t kMostHeaderBytes = std::uint64_t{1} << 20;
 
-struct Row {
+struct NpyType {
   DType dtype;
   std::string_view descr;
 };
-constexpr std::array<Row, 11> kTypes{{{DType::kUInt8, "|u1"},
-                                      {DType::kInt8, "|i1"},
-                                      {DType::kInt16, "<i2"},
-                                      {DType::kInt32, "<i4"},
-                                      {DType::kInt64, "<i8"},
-                                      {DType::kFloat16, "<f2"},
-                                      {DType::kFloat32, "<f4"},
-                                      {DType::kFloat64, "<f8"},
-                                      {DType::kComplex64, "<c8"},
-                                      {DType::kComplex128, "<c16"},
-                                      {DType::kBool, "|b1"}}};
+constexpr std::array<NpyType, 11> kTypes{{{DType::kUInt8, "|u1"},
+                                          {DType::kInt8, "|i1"},
+                                          {DType::kInt16, "<i2"},
+                                          {DType::kInt32, "<i4"},
+                                          {DType::kInt64, "<i8"},
+                                          {DType::kFloat16, "<f2"},
+                                          {DType::kFloat32, "<f4"},
+                                          {DType::kFloat64, "<f8"},
+                                          {DType::kComplex64, "<c8"},
+                                          {DType::kComplex128, "<c16"},
+                                          {DType::kBool, "|b1"}}};
 
 /// Returns what follows "'key': " in the header's dict, up to `end`.
 std::optional<std::string_view> field(std::string_view header, std::string_view key,
@@ -57,18 +61,25 @@ Expected<Shape> parse_shape(std::string_view text) {
   return shape;
 }
 
-Expected<Tensor> parse(const std::string& file) {
-  if (file.size() < 12 || file.compare(0, kMagic.size(), kMagic) != 0) {
+struct NpyHeader {
+  DType dtype;
+  Shape shape;
+  std::size_t data_at;  ///< place of the first element in the file
+};
+
+/// Reads the header at the beginning of a file of `file_bytes`.
+Expected<NpyHeader> parse_header(std::string_view beginning, std::uint64_t file_bytes) {
+  if (beginning.size() < 12 || !beginning.starts_with(kMagic)) {
     return fail(ErrorCode::kCorrupt, "is no .npy file");
   }
-  const bool short_header = file[6] == 1;
+  const bool short_header = beginning[6] == 1;
   std::size_t length = 0;
   for (int i = short_header ? 1 : 3; i >= 0; --i) {
-    length = length << 8 | static_cast<unsigned char>(file[8 + static_cast<std::size_t>(i)]);
+    length = length << 8 | static_cast<unsigned char>(beginning[8 + static_cast<std::size_t>(i)]);
   }
   const std::size_t start = short_header ? 10 : 12;
-  if (length > file.size() - start) return fail(ErrorCode::kCorrupt, "ends within its header");
-  const std::string_view header(file.data() + start, length);
+  if (length > beginning.size() - start) return fail(ErrorCode::kCorrupt, "ends within its header");
+  const std::string_view header = beginning.substr(start, length);
   const auto kind = field(header, "'descr'", ":", ",");
   if (kind && kind->find_first_of("[(") != std::string_view::npos) {
     return fail(ErrorCode::kInvalidArgument,
@@ -83,19 +94,25 @@ Expected<Tensor> parse(const std::string& file) {
                 "is in Fortran order; save numpy.ascontiguousarray(x)");
   }
   const auto type = std::find_if(kTypes.begin(), kTypes.end(),
-                                 [&](const Row& row) { return row.descr == *descr; });
+                                 [&](const NpyType& row) { return row.descr == *descr; });
   if (type == kTypes.end())
     return fail(ErrorCode::kInvalidArgument, "has dtype {}, which is not taken", *descr);
   PARETO_ASSIGN(Shape shape, parse_shape(*sizes));
   PARETO_ASSIGN(const std::int64_t elements, element_count(shape));
-  const std::string_view data = std::string_view(file).substr(start + length);
-  if (static_cast<std::uint64_t>(elements) > data.size() / size_of(type->dtype)) {
-    return fail(ErrorCode::kCorrupt, "holds {} bytes, too few for shape {}", data.size(),
+  const std::uint64_t present = file_bytes - start - length;
+  if (static_cast<std::uint64_t>(elements) > present / size_of(type->dtype)) {
+    return fail(ErrorCode::kCorrupt, "holds {} bytes, too few for shape {}", present,
                 to_string(shape));
   }
-  PARETO_ASSIGN(Tensor tensor, Tensor::allocate(type->dtype, std::move(shape)));
-  if (tensor.size_bytes() > 0)
-    std::memcpy(tensor.mutable_bytes().data(), data.data(), tensor.size_bytes());
+  return NpyHeader{type->dtype, std::move(shape), start + length};
+}
+
+Expected<Tensor> parse(const std::string& file) {
+  PARETO_ASSIGN(NpyHeader header, parse_header(file, file.size()));
+  PARETO_ASSIGN(Tensor tensor, Tensor::allocate(header.dtype, std::move(header.shape)));
+  if (tensor.size_bytes() > 0) {
+    std::memcpy(tensor.mutable_bytes().data(), file.data() + header.data_at, tensor.size_bytes());
+  }
   return tensor;
 }
 
@@ -107,13 +124,13 @@ Expected<Tensor> read_npy(const std::filesystem::path& path) {
 }
 
 Expected<> check_npy_type(DType dtype) {
-  if (std::ranges::find(kTypes, dtype, &Row::dtype) != kTypes.end()) return {};
+  if (std::ranges::find(kTypes, dtype, &NpyType::dtype) != kTypes.end()) return {};
   return fail(ErrorCode::kInvalidArgument, "NumPy has no {}", to_string(dtype));
 }
 
 Expected<> write_npy(const std::filesystem::path& path, const Tensor& tensor) {
   PARETO_TRY(with_context(check_npy_type(tensor.dtype()), "{}", path.string()));
-  const auto type = std::ranges::find(kTypes, tensor.dtype(), &Row::dtype);
+  const auto type = std::ranges::find(kTypes, tensor.dtype(), &NpyType::dtype);
   std::string shape;
   for (const std::int64_t size : tensor.shape()) shape += std::to_string(size) + ",";
   std::string header =
@@ -130,4 +147,24 @@ Expected<> write_npy(const std::filesystem::path& path, const Tensor& tensor) {
   return write_file_atomically(path, file);
 }
 
-}  // namespace pareto::client
+Expected<NpyFile> NpyFile::open(const std::filesystem::path& path) {
+  PARETO_ASSIGN(RandomAccessFile file, RandomAccessFile::open(path));
+  std::string beginning(std::min(file.size_bytes(), kMostHeaderBytes), '\0');
+  PARETO_TRY(file.read(0, std::as_writable_bytes(std::span(beginning))));
+  PARETO_ASSIGN(NpyHeader header,
+                with_context(parse_header(beginning, file.size_bytes()), "{}", path.string()));
+  return NpyFile(std::move(file), header.dtype, std::move(header.shape), header.data_at);
+}
+
+Expected<Tensor> NpyFile::row(std::int64_t index) const {
+  if (shape_.empty() || index < 0 || index >= shape_[0]) {
+    return fail(ErrorCode::kInvalidArgument, "{}: no row {} of {}", file_.path().string(), index,
+                to_string(shape_));
+  }
+  PARETO_ASSIGN(Tensor tensor, Tensor::allocate(dtype_, Shape(shape_.begin() + 1, shape_.end())));
+  const std::uint64_t offset = data_at_ + static_cast<std::uint64_t>(index) * tensor.size_bytes();
+  PARETO_TRY(file_.read(offset, tensor.mutable_bytes()));
+  return tensor;
+}
+
+}  // namespace pareto

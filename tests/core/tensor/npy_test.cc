@@ -1,4 +1,4 @@
-#include "client/commands/npy.h"
+#include "core/tensor/npy.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 #include "core/base/file.h"
 
-namespace pareto::client {
+namespace pareto {
 namespace {
 
 using testing::HasSubstr;
@@ -109,5 +109,28 @@ TEST_F(Npy, RefusesForeignAndBrokenBytes) {
   EXPECT_EQ(read_npy(folder_.path() / "absent.npy").error().code, ErrorCode::kNotFound);
 }
 
+TEST_F(Npy, RowsAreReadOneByOne) {
+  Tensor tensor = Tensor::allocate(DType::kInt16, {3, 2, 2}).value();
+  for (std::size_t i = 0; i < tensor.size_bytes(); ++i) {
+    tensor.mutable_bytes()[i] = static_cast<std::byte>(i);
+  }
+  ASSERT_TRUE(write_npy(path(), tensor));
+  const auto file = NpyFile::open(path());
+  ASSERT_TRUE(file) << file.error().message;
+  EXPECT_EQ(file->dtype(), DType::kInt16);
+  EXPECT_EQ(file->shape(), (Shape{3, 2, 2}));
+  const auto row = file->row(2);
+  ASSERT_TRUE(row) << row.error().message;
+  EXPECT_EQ(row->shape(), (Shape{2, 2}));
+  EXPECT_TRUE(std::ranges::equal(row->bytes(), tensor.bytes().subspan(16)));
+  for (const std::int64_t none : {-1, 3}) {
+    EXPECT_EQ(file->row(none).error().code, ErrorCode::kInvalidArgument);
+  }
+  std::filesystem::resize_file(path(), std::filesystem::file_size(path()) - 1);
+  EXPECT_TRUE(file->row(1));
+  EXPECT_EQ(file->row(2).error().code, ErrorCode::kCorrupt);
+  EXPECT_EQ(NpyFile::open(path()).error().code, ErrorCode::kCorrupt);
+}
+
 }  // namespace
-}  // namespace pareto::client
+}  // namespace pareto
