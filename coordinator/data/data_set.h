@@ -1,6 +1,6 @@
 // Samples with labels: what models are trained and evaluated on.
 //
-//   folder of images | CIFAR-10's files | .npy files | made up --open--> DataSet --sample i--> values
+//   pictures | CIFAR-10 | .npy files | made up ──open──▶ DataSet ──sample i──▶ input, label
 #pragma once
 
 #include <cstdint>

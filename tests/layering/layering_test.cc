@@ -91,6 +91,7 @@ const std::map<std::string, std::set<std::string>>& allowed_arrows() {
         "core/metrics", "core/runtime", "daemon/imitation", "daemon/stage", "daemon/control",
         "daemon/metrics"}},
       // What measures.
+      {"coordinator/data", {"core/base", "core/tensor"}},
       {"coordinator/discovery", {"core/base", "core/transport"}},
       {"coordinator/results", {"core/base", "core/tensor", "core/plan"}},
       {"coordinator/cluster",
