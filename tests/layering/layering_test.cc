@@ -122,6 +122,7 @@ const std::map<std::string, std::set<std::string>>& allowed_arrows() {
        {"core/base", "core/tensor", "core/plan", "core/runtime", "partitioner/model/graph",
         "partitioner/model/emit", "partitioner/planning/simulation", "coordinator/results",
         "coordinator/cluster", "coordinator/load"}},
+      {"coordinator/train", {"core/base", "core/tensor", "core/plan", "coordinator/data"}},
       // What users see.
       {"client/report",
        {"core/base", "core/plan", "partitioner/planning/cost", "partitioner/planning/simulation",
