@@ -6,15 +6,8 @@
 #include <ostream>
 
 #include "client/commands/commands.h"
-#include "client/commands/device_flags.h"
-#include "client/commands/inputs.h"
-#include "client/commands/model_flags.h"
-#include "core/tensor/npy.h"
-#include "client/commands/number_flags.h"
+#include "client/commands/one_plan.h"
 #include "client/commands/output_file.h"
-#include "client/commands/pipeline_flags.h"
-#include "client/commands/run_cuts.h"
-#include "client/commands/runner_flags.h"
 #include "client/commands/sharing_flags.h"
 #include "client/commands/show.h"
 #include "client/commands/time_flags.h"
@@ -22,18 +15,14 @@
 #include "client/program.h"
 #include "client/report/chrome_trace.h"
 #include "client/report/plan_text.h"
-#include "coordinator/cluster/codec_choice.h"
-#include "coordinator/cluster/daemon_client.h"
-#include "coordinator/cluster/plan_file.h"
-#include "coordinator/cluster/transport_choice.h"
 #include "coordinator/load/output_error.h"
 #include "coordinator/results/record_json.h"
-#include "coordinator/sweep/cut_chains.h"
 #include "coordinator/sweep/run_once.h"
 #include "core/base/counted.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
+#include "core/tensor/npy.h"
 
 namespace pareto::client {
 namespace {
@@ -56,44 +45,23 @@ class RunCommand final : public Command {
            "  paretoctl run --model resnet50 --split after:layer2 --requests 50 --trace run.json\n";
   }
   void add_options(CLI::App& app) override {
-    model_.add_to(app, /*required=*/false);
-    devices_.add_to(app);
-    runner_.add_to(app);
-    add_plan_to(app);
-    pipeline_.add_to(app);
+    plan_.add_to(app);
     sharing_.add_to(app, /*deadlines=*/false);
     add_measuring_to(app);
     add_results_to(app);
-    auto* plan = app.get_option("--plan");
-    for (const char* flag : {"--split", "--frontier", "--trainable", "--transport", "--codec",
-                             "--micro-batch", "--window", "--batch", "--engine", "--precision",
-                             "--max-error", "--threads", "--schedule"}) {
-      plan->excludes(app.get_option(flag));
-    }
   }
 
   Expected<int> run(Context& context) override {
     context.stop.watch();
     context.stop.leave_at_once("stopped before the run was done: no figures are kept of it");
-    plan::Plan plan;
-    PARETO_TRY(read_flags(plan));
+    PARETO_TRY(read_flags());
     PARETO_TRY(check_files());
-    PARETO_ASSIGN(const Model model, open_model(context, plan));
+    PARETO_ASSIGN(const Model model, plan_.open_model(context));
     PARETO_TRY(check_output(model));
-    PARETO_ASSIGN(const std::vector<model::Cut> cuts, cuts_.find(model, plan.batch));
-    const std::size_t stages = plan_file_.empty()
-                                   ? cuts.size() + 1
-                                   : std::max<std::size_t>(cluster::devices_named({named_}), 2);
-    devices_.settle(context);
-    PARETO_ASSIGN(const cluster::Cluster cluster,
-                  devices_.connect(context, static_cast<int>(stages), {}, needed(stages)));
-    if (plan_file_.empty()) {
-      PARETO_TRY(place(model, cluster, cuts, plan));
-    } else {
-      PARETO_TRY(cluster::check_plan(named_, model, cluster));
-    }
+    PARETO_ASSIGN(const cluster::Cluster cluster, plan_.connect(context, model));
+    const plan::Plan& plan = plan_.plan();
     if (!save_plan_.empty()) {
-      const plan::PlanFile file{plan, model_.source()};
+      const plan::PlanFile file{plan, plan_.model().source()};
       PARETO_TRY(write_file_atomically(save_plan_, to_json(file) + "\n"));
       context.err << "plan: " << save_plan_ << '\n' << std::flush;
     }
@@ -120,17 +88,6 @@ class RunCommand final : public Command {
   }
 
  private:
-  void add_plan_to(CLI::App& app) {
-    const Heading heading(app, "Plan");
-    cuts_.add_to(app);
-    set_value(app.add_option("--batch", batch_, "batch size (default: 1, or that of --input)"), "N")
-        ->check(check_one_value);
-    set_value(app.add_option("--plan", plan_file_,
-                             "plan file, in place of --split, --transport, --window and such; "
-                             "--model says where its model lies now"),
-              "FILE");
-  }
-
   void add_measuring_to(CLI::App& app) {
     const Heading heading(app, "Measuring");
     set_value(app.add_option("--requests", options_.requests,
@@ -159,10 +116,10 @@ class RunCommand final : public Command {
     app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
   }
 
-  Expected<> read_flags(plan::Plan& plan) {
-    PARETO_TRY(check_codec_error(pipeline_.codec_error));
-    options_.codec_error = pipeline_.codec_error;
-    options_.payload_checksum = !pipeline_.no_checksum;
+  Expected<> read_flags() {
+    PARETO_TRY(plan_.read());
+    options_.codec_error = plan_.pipeline().codec_error;
+    options_.payload_checksum = !plan_.pipeline().no_checksum;
     PARETO_ASSIGN(batch_range_, parse_batch_range(batch_range_text_));
     PARETO_TRY(sharing_.check());
     options_.weight = sharing_.weight;
@@ -171,84 +128,6 @@ class RunCommand final : public Command {
     if (options_.requests && *options_.requests < 1)
       return fail(ErrorCode::kInvalidArgument, "--requests {}: at least 1 is needed",
                   *options_.requests);
-    if (!plan_file_.empty()) {
-      PARETO_ASSIGN(named_, cluster::read_plan_file(plan_file_));
-      plan = named_.plan;
-      gives_data_ = !model_.inputs.empty();
-      model_.complete(cluster::source_of(named_));
-      return {};
-    }
-    if (model_.model.empty())
-      return fail(ErrorCode::kInvalidArgument, "--model is missing (or --plan FILE)");
-    PARETO_ASSIGN(plan.settings, runner_.settings());
-    if (pipeline_.transport.find(',') != std::string::npos) {
-      std::string mix = pipeline_.transport;
-      std::ranges::replace(mix, ',', '+');
-      return fail(ErrorCode::kInvalidArgument,
-                  "--transport {}: run takes one, or one a link with '+' (--transport {}); sweep "
-                  "measures several",
-                  pipeline_.transport, mix);
-    }
-    PARETO_TRY(with_context(cluster::parse_transport_mix(pipeline_.transport), "--transport {}",
-                            pipeline_.transport));
-    PARETO_TRY(
-        with_context(cluster::check_codec_name(pipeline_.codec), "--codec {}", pipeline_.codec));
-    PARETO_ASSIGN(const auto micro_batches, parse_micro_batches(pipeline_.micro_batch));
-    if (micro_batches.size() != 1) {
-      return fail(ErrorCode::kInvalidArgument, "--micro-batch {}: one size, or none",
-                  pipeline_.micro_batch);
-    }
-    PARETO_ASSIGN(plan.window, parse_window(pipeline_.window));
-    plan.micro_batch = micro_batches.front();
-    plan.model = model_.model;
-    return {};
-  }
-
-  /// Returns the devices that have to answer: those of --plan, or as many as --split makes stages.
-  NeededDevices needed(std::size_t stages) const {
-    return plan_file_.empty() ? NeededDevices{.first = stages}
-                              : NeededDevices{.names = cluster::device_names({named_})};
-  }
-
-  /// Finds the plan's batch: of a flag or a plan file, else of data that are given here, else the
-  /// model's own.
-  Expected<Model> open_model(Context& context, plan::Plan& plan) {
-    PARETO_ASSIGN(auto named, parse_named_batches(batch_));
-    if (!plan_file_.empty()) named = {plan.batch};
-    PARETO_ASSIGN(Model model, model_.open(context, named));
-    if (gives_data_) named.clear();
-    PARETO_ASSIGN(const auto batches, batches_for(context, model, named));
-    plan.batch = batches.front();
-    if (plan.micro_batch > plan.batch && plan_file_.empty()) {
-      return fail(ErrorCode::kInvalidArgument,
-                  "--micro-batch {}: not above the batch of {}, or none", plan.micro_batch,
-                  plan.batch);
-    }
-    if (plan.micro_batch > plan.batch) plan.micro_batch = 0;
-    PARETO_TRY(check_cut(model, plan));
-    return model;
-  }
-
-  /// Places the stages of --split on the devices in their order, and the links between them.
-  Expected<> place(const Model& model, const cluster::Cluster& cluster,
-                   const std::vector<model::Cut>& cuts, plan::Plan& plan) const {
-    std::vector<std::string> devices;
-    for (std::size_t i = 0; i < cluster.size(); ++i) {
-      devices.push_back(cluster.device(i).config().name);
-    }
-    PARETO_ASSIGN(plan::Plan cut,
-                  with_context(sweep::plan_of_cuts(model, cuts, devices, plan.batch, {}),
-                               "--split {}", cuts_.text()));
-    plan.splits = std::move(cut.splits);
-    plan.stages = std::move(cut.stages);
-    if (pipeline_.codec != "none") plan.codecs.assign(cuts.size(), pipeline_.codec);
-    PARETO_ASSIGN(const auto mix, cluster::parse_transport_mix(pipeline_.transport));
-    auto transports = cluster::fit_transports(mix, plan.links());
-    if (!transports) {
-      return fail(ErrorCode::kInvalidArgument, "--transport {}: {} transports for {} links",
-                  pipeline_.transport, mix.size(), plan.links());
-    }
-    plan.set_transports(*std::move(transports));
     return {};
   }
 
@@ -339,20 +218,12 @@ class RunCommand final : public Command {
       context.out << "output      " << describe(value) << '\n';
   }
 
-  ModelFlags model_;
-  DeviceFlags devices_;
-  RunnerFlags runner_;
-  PipelineFlags pipeline_;
+  OnePlan plan_;
   SharingFlags sharing_;
   TimeoutFlag timeout_;
   sweep::RunOnceOptions options_;
-  RunCuts cuts_;
   std::string batch_range_text_;
   std::optional<BatchRange> batch_range_;
-  std::string plan_file_;
-  cluster::NamedPlan named_;  ///< the plan and its name
-  std::string batch_;
-  bool gives_data_ = false;  ///< next to a plan file, which has a batch of its own
   std::string output_;
   std::string save_plan_;
   std::string trace_;

@@ -18,6 +18,8 @@ class RunCuts {
   void add_to(CLI::App& app);
   /// Returns --split as it was said.
   const std::string& text() const { return split_; }
+  /// Returns whether a cut was named.
+  bool names_any() const { return !split_.empty() || !frontiers_.files().empty(); }
   /// Finds the cuts of --split, as a list or joined as they are in tables
   /// ("after:features.3+after:features.7"), and then those of --frontier. `auto` is the one that
   /// the fewest bytes cross at that batch. Fails: as planning::select_cuts() and

@@ -138,7 +138,7 @@ TEST_F(Program, WrongValuesAreAnsweredInItsOwnWords) {
   refused({"report", "--svg"}, kExitUsage, HasSubstr("--svg needs a value: --svg FILE "));
   refused({"front", "--store"}, kExitUsage, HasSubstr("--store needs a value: --store FILE "));
   refused(small("run", {"--split", "none", "--transport", "shm,tcp"}), kExitUsage,
-          AllOf(HasSubstr("--transport shm,tcp: run takes one"), HasSubstr("--transport shm+tcp")));
+          AllOf(HasSubstr("--transport shm,tcp: one is taken here"), HasSubstr("--transport shm+tcp")));
 }
 
 TEST_F(Program, FoldersThatAreNotThereAreNotMade) {

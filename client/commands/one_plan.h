@@ -1,0 +1,67 @@
+// One plan over one pipeline: the flags that name it, or the file that holds it, and its devices.
+//
+//   flags ──read──▶ ──open_model──▶ Model ──connect──▶ Cluster, plan
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "client/command.h"
+#include "client/commands/device_flags.h"
+#include "client/commands/model_flags.h"
+#include "client/commands/pipeline_flags.h"
+#include "client/commands/run_cuts.h"
+#include "client/commands/runner_flags.h"
+#include "coordinator/cluster/cluster.h"
+#include "coordinator/cluster/plan_file.h"
+#include "core/base/error.h"
+#include "core/plan/plan.h"
+#include "partitioner/model/graph/model.h"
+
+namespace pareto::client {
+
+/// Threads: one owner. The calls come in the order in which they stand here.
+class OnePlan {
+ public:
+  void add_to(CLI::App& app);
+  /// Checks the flags, and reads the file of --plan. Fails: kInvalidArgument naming the flag, and
+  /// as read_plan_file() does.
+  Expected<> read();
+  /// Returns whether a cut, a file or devices were named; true is not the whole model here.
+  bool names_pipeline() const;
+  /// Opens the model and finds the plan's batch: of a flag or a plan file, else of data that are
+  /// given here, else the model's own, else `usual`. Fails: as ModelFlags::open() and
+  /// batches_for(); kInvalidArgument (a batch that cannot be cut).
+  Expected<model::Model> open_model(Context& context, std::int64_t usual = 1);
+  /// Connects to the devices, and places the stages on them in their order. Fails: as
+  /// RunCuts::find(), DeviceFlags::connect() and check_plan().
+  Expected<cluster::Cluster> connect(Context& context, const model::Model& model);
+
+  /// Returns the plan, whole once connect() has returned.
+  const plan::Plan& plan() const { return plan_; }
+  const ModelFlags& model() const { return model_; }
+  const PipelineFlags& pipeline() const { return pipeline_; }
+
+ private:
+  void add_plan_to(CLI::App& app);
+  Expected<> read_file();
+  /// Returns the devices that have to answer: those of --plan, or as many as --split makes stages.
+  NeededDevices needed(std::size_t stages) const;
+  /// Places the stages of --split on the devices in their order, and the links between them.
+  Expected<> place(const model::Model& model, const cluster::Cluster& cluster,
+                   const std::vector<model::Cut>& cuts);
+
+  ModelFlags model_;
+  DeviceFlags devices_;
+  RunnerFlags runner_;
+  PipelineFlags pipeline_;
+  RunCuts cuts_;
+  std::string plan_file_;
+  cluster::NamedPlan named_;  ///< the plan and its name
+  std::string batch_;
+  bool gives_data_ = false;  ///< next to a plan file, which has a batch of its own
+  plan::Plan plan_;
+};
+
+}  // namespace pareto::client
