@@ -57,7 +57,8 @@ const std::map<std::string, std::set<std::string>>& allowed_arrows() {
        {"core/base", "core/tensor", "core/runtime/torch", "partitioner/model/graph",
         "partitioner/model/readers"}},
       {"partitioner/model/emit",
-       {"core/base", "core/plan", "core/runtime/torch", "core/runtime", "partitioner/model/graph"}},
+       {"core/base", "core/tensor", "core/plan", "core/runtime/torch", "core/runtime",
+        "partitioner/model/graph"}},
       // Plans: no LibTorch, no device.
       {"partitioner/planning/objective", {"core/base"}},
       {"partitioner/planning/cost", {"core/base", "core/plan", "partitioner/planning/objective"}},

@@ -9,11 +9,13 @@
 #include <memory>
 #include <unordered_set>
 
+#include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/runtime/torch/compat.h"
 #include "core/runtime/torch/convert.h"
 #include "partitioner/model/graph/flat.h"
 #include "partitioner/model/readers/torchscript_reader.h"
+#include "partitioner/model/zoo/pickle_writer.h"
 #include "partitioner/model/zoo/state_dict.h"
 
 namespace pareto::model {
@@ -163,6 +165,26 @@ Expected<Entries> read_checkpoint(const std::filesystem::path& path) {
     return fail(ErrorCode::kCorrupt, "{}: no checkpoint that can be read: {}", path.string(),
                 runtime::first_line(error));
   }
+}
+
+Expected<> write_checkpoint(const std::filesystem::path& path, const Entries& entries) {
+  PARETO_ASSIGN(const PickledState state, with_context(pickle_state(entries), "{}", path.string()));
+  std::string bytes;
+  try {
+    caffe2::serialize::PyTorchStreamWriter writer([&](const void* data, std::size_t size) {
+      bytes.append(static_cast<const char*>(data), size);
+      return size;
+    });
+    writer.writeRecord("data.pkl", state.pickle.data(), state.pickle.size());
+    for (std::size_t i = 0; i < state.storages.size(); ++i) {
+      const auto storage = state.storages[i].bytes();
+      writer.writeRecord(fmt::format("data/{}", i), storage.data(), storage.size());
+    }
+    writer.writeEndOfFile();
+  } catch (const std::exception& error) {
+    return fail(ErrorCode::kInternal, "{}: {}", path.string(), runtime::first_line(error));
+  }
+  return write_file_atomically(path, bytes);
 }
 
 Expected<> load_weights(Flat& flat, const std::filesystem::path& path) {

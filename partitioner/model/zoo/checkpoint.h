@@ -20,6 +20,12 @@ struct Flat;
 Expected<std::vector<std::pair<std::string, Tensor>>> read_checkpoint(
     const std::filesystem::path& path);
 
+/// Writes a state_dict as torch.save does, in zip form: torch.load reads it, and read_checkpoint()
+/// too. The file is written whole or not at all. Fails: as write_file_atomically();
+/// kInvalidArgument (a dtype that PyTorch has no storage of).
+Expected<> write_checkpoint(const std::filesystem::path& path,
+                            const std::vector<std::pair<std::string, Tensor>>& entries);
+
 /// Puts a checkpoint's tensors into a model's weights by name. Fails: kInvalidArgument naming the
 /// missing or misshapen parameter (`num_batches_tracked` and, where the model has no such part,
 /// auxiliary heads may be absent or left over).

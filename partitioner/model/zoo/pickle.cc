@@ -381,4 +381,11 @@ Expected<PickleRef> read_pickle(std::string_view& bytes) {
   return item;
 }
 
+Expected<std::string_view> storage_type_of(DType dtype) {
+  const auto found = std::ranges::find(kStorageTypes, dtype, &StorageType::dtype);
+  if (found != kStorageTypes.end()) return found->name;
+  return fail(ErrorCode::kInvalidArgument, "PyTorch has no storage of {}",
+              pareto::to_string(dtype));
+}
+
 }  // namespace pareto::model

@@ -56,4 +56,8 @@ struct PickleItem {
 /// the opcode or global that is not part of a state_dict.
 Expected<PickleRef> read_pickle(std::string_view& bytes);
 
+/// Returns the global that names storages of a dtype: "torch FloatStorage". Fails: kInvalidArgument
+/// (there is none).
+Expected<std::string_view> storage_type_of(DType dtype);
+
 }  // namespace pareto::model
