@@ -39,7 +39,8 @@ void name_scopes(const torch::jit::Module& module, const plan::Shard& shard) {
   }
 }
 
-Expected<torch::jit::Module> load_archive(const plan::Shard& shard, c10::Device device) {
+Expected<torch::jit::Module> load_archive(const plan::Shard& shard, c10::Device device,
+                                          WrittenWeights written) {
   try {
     std::istringstream stream(shard.archive);
     PARETO_TRY(with_context(check_archive(stream), "the archive"));
@@ -59,24 +60,13 @@ Expected<torch::jit::Module> load_archive(const plan::Shard& shard, c10::Device 
     // not count as operators.
     auto graph = method->graph();
     torch::jit::ConstantPropagation(graph);
-    keep_weights(module);
+    if (written == WrittenWeights::kCopied) keep_weights(module);
     name_scopes(module, shard);
     return module;
   } catch (const std::exception& error) {
     return fail(ErrorCode::kCorrupt, "LibTorch {} cannot load the archive (written by {}): {}",
                 torch_version(), shard.torch_version, first_line(error));
   }
-}
-
-Expected<Tensor> fetch(const plan::WeightRef& weight, const WeightSource& weights) {
-  PARETO_ASSIGN(Tensor tensor, with_context(weights(weight.digest), "weight {}", weight.name));
-  // A store knows only bytes; dtype and shape come from the manifest.
-  if (tensor.size_bytes() != weight.size_bytes()) {
-    return fail(ErrorCode::kCorrupt, "weight {}: {} bytes, not the {} of {} {}", weight.name,
-                tensor.size_bytes(), weight.size_bytes(), pareto::to_string(weight.dtype),
-                pareto::to_string(weight.shape));
-  }
-  return Tensor::borrow(weight.dtype, weight.shape, tensor.bytes().data(), tensor.owner());
 }
 
 /// Fails if the archive has a tensor that is no weight of the manifest.
@@ -92,6 +82,17 @@ Expected<> check_all_named(const torch::jit::Module& module, const plan::Shard& 
 }
 
 }  // namespace
+
+Expected<Tensor> fetch_weight(const plan::WeightRef& weight, const WeightSource& weights) {
+  PARETO_ASSIGN(Tensor tensor, with_context(weights(weight.digest), "weight {}", weight.name));
+  // A store knows only bytes; dtype and shape come from the manifest.
+  if (tensor.size_bytes() != weight.size_bytes()) {
+    return fail(ErrorCode::kCorrupt, "weight {}: {} bytes, not the {} of {} {}", weight.name,
+                tensor.size_bytes(), weight.size_bytes(), pareto::to_string(weight.dtype),
+                pareto::to_string(weight.shape));
+  }
+  return Tensor::borrow(weight.dtype, weight.shape, tensor.bytes().data(), tensor.owner());
+}
 
 std::vector<torch::jit::Node*> operator_nodes(const torch::jit::Module& module,
                                               torch::jit::Graph& graph, const plan::Shard& shard) {
@@ -110,14 +111,14 @@ std::vector<torch::jit::Node*> operator_nodes(const torch::jit::Module& module,
 }
 
 Expected<torch::jit::Module> load_module(const plan::Shard& shard, const WeightSource& weights,
-                                         c10::Device device) {
-  PARETO_ASSIGN(torch::jit::Module module, load_archive(shard, device));
+                                         c10::Device device, WrittenWeights written) {
+  PARETO_ASSIGN(torch::jit::Module module, load_archive(shard, device, written));
   PARETO_TRY(check_all_named(module, shard));
   for (const plan::WeightRef& weight : shard.weights) {
     if (!module.hasattr(weight.name)) {
       return fail(ErrorCode::kCorrupt, "the archive has no attribute {}", weight.name);
     }
-    PARETO_ASSIGN(const Tensor tensor, fetch(weight, weights));
+    PARETO_ASSIGN(const Tensor tensor, fetch_weight(weight, weights));
     try {
       module._ivalue()->setAttr(weight.name, to_torch(tensor).to(device));
     } catch (const std::exception& error) {

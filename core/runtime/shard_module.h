@@ -17,12 +17,21 @@ namespace pareto::runtime {
 std::vector<torch::jit::Node*> operator_nodes(const torch::jit::Module& module,
                                               torch::jit::Graph& graph, const plan::Shard& shard);
 
+/// What becomes of weights that a graph writes in place.
+enum class WrittenWeights {
+  kCopied,   ///< each run begins with copies of them; "prologue" counts these operators
+  kWritten,  ///< they change: the caller gives the module weights of its own
+};
+
 /// Loads the archive and fills in its weights. On the CPU, weights share the memory of their
-/// source; other devices get copies. Each run begins by copying the weights that the graph writes
-/// in place; "prologue" counts these operators. Operators have their module path as scope, which
-/// engines hand on. Catches what LibTorch throws.
+/// source; other devices get copies. Operators have their module path as scope, which engines hand
+/// on. Catches what LibTorch throws.
 /// Fails: kCorrupt (not a shard's archive; a weight of another shape), kNotFound (a weight).
 Expected<torch::jit::Module> load_module(const plan::Shard& shard, const WeightSource& weights,
-                                         c10::Device device);
+                                         c10::Device device, WrittenWeights written);
+
+/// Returns a weight's bytes as a tensor of its dtype and shape. Fails: kCorrupt (another number of
+/// bytes), and as the source does.
+Expected<Tensor> fetch_weight(const plan::WeightRef& weight, const WeightSource& weights);
 
 }  // namespace pareto::runtime

@@ -18,6 +18,7 @@
 #include "core/runtime/torch/guarded.h"
 #include "core/runtime/torch/interruption.h"
 #include "core/runtime/torch/threads.h"
+#include "core/runtime/training/training_runner.h"
 
 namespace pareto::runtime {
 namespace {
@@ -233,8 +234,9 @@ Expected<std::unique_ptr<ShardRunner>> ShardRunner::load(const plan::Shard& shar
   torch::jit::getProfilingMode() = false;
   PARETO_ASSIGN(const c10::Device device, parse_device(options.device));
   PARETO_ASSIGN(const Pool pool, pool_of_this_thread(options.threads));
+  if (options.training) return load_training(shard, weights, options, device);
   const CallScope scope(options.threads, pool.get(), options.stop.get());
-  PARETO_ASSIGN(torch::jit::Module module, load_module(shard, weights, device));
+  PARETO_ASSIGN(torch::jit::Module module, load_module(shard, weights, device, WrittenWeights::kCopied));
   return guarded("loading the shard", [&]() -> Expected<std::unique_ptr<ShardRunner>> {
     auto runner = std::make_unique<TorchShardRunner>(
         shard, LoadedModule{std::move(module), device, options.precision}, options);

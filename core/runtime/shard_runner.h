@@ -79,6 +79,8 @@ class EarlyOutputs {
 ///
 /// Threads: run() from one thread at a time. LibTorch's thread count belongs to a thread; each call
 /// sets it on the thread that calls.
+class Trainer;  // core/runtime/training/trainer.h
+
 class ShardRunner {
  public:
   /// Builds and times engines on example inputs, and returns a runner that is warm.
@@ -119,6 +121,8 @@ class ShardRunner {
   /// Operators that share all threads count for each worker.
   /// Threads: any, while run() goes on too.
   virtual std::vector<Nanoseconds> worker_times() const { return {}; }
+  /// Returns what trains the shard, with its parameters; null: it was not loaded to be trained.
+  virtual Trainer* trainer() { return nullptr; }
   /// Returns what load() chose and measured.
   virtual const LoadReport& report() const = 0;
 };

@@ -42,7 +42,7 @@ void store(std::array<std::byte, kHeaderBytes>& bytes, std::size_t offset, T num
 }  // namespace
 
 bool is_known(MessageKind kind) {
-  return kind >= MessageKind::kHello && kind <= MessageKind::kPart;
+  return kind >= MessageKind::kHello && kind <= MessageKind::kStep;
 }
 
 std::array<std::byte, kHeaderBytes> write_header(const Header& header) {

@@ -23,6 +23,10 @@ enum class MessageKind : std::uint8_t {
   kPong = 6,
   kEnd = 7,   ///< no more requests will follow on this link
   kPart = 8,  ///< one value of a request, ahead of its kValues: core/wire/parts.h
+  // Between stages that train (core/control/training_message.h):
+  kTrain = 9,      ///< a micro-batch on its way forward, its target, or its loss
+  kGradient = 10,  ///< its gradients on their way back
+  kStep = 11,      ///< lets the optimisers step
 };
 
 /// The work of one stage on one request, on that stage's own clocks. Processor times are those of

@@ -14,6 +14,8 @@
 
 namespace pareto::runtime {
 
+struct TrainingOptions;  // core/runtime/training/trainer.h
+
 enum class Precision { kFloat32, kBFloat16 };
 
 /// The largest error of an engine in bf16 if nobody names another: against plain fp32, relative to
@@ -47,6 +49,8 @@ struct RunnerOptions {
   /// A flag that makes loops of the shard fail while it is true, in load(), run() and profile():
   /// one that never ends can be ended. Null: never.
   std::shared_ptr<const std::atomic<bool>> stop{};
+  /// How the shard is trained; engine, precision and schedule are of no use then. Null: it is not.
+  std::shared_ptr<const TrainingOptions> training{};
 };
 
 /// Engines of this build, without "auto": "plain", "onednn", "channels_last", "prepacked". plain:

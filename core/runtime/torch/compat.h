@@ -2,6 +2,7 @@
 // sources of core/runtime and partitioner/{graph,models,emit} and their tests only.
 #pragma once
 
+#include <ATen/autocast_mode.h>
 #include <torch/csrc/jit/ir/alias_analysis.h>
 #include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/ir/ir.h>
@@ -55,6 +56,43 @@ class DropWarnings : public c10::WarningHandler {
 #else
   void process(const c10::SourceLocation&, const std::string&, bool) override {}
 #endif
+};
+
+/// Lets operators of the calling thread compute in bf16 what may be, for as long as it exists.
+class AutocastScope {
+ public:
+  AutocastScope(bool enabled, bool cuda) : cuda_(cuda), before_(is_enabled()) {
+    if (enabled) set_dtype();
+    set_enabled(enabled);
+    at::autocast::increment_nesting();
+  }
+  ~AutocastScope() {
+    if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
+    set_enabled(before_);
+  }
+  AutocastScope(const AutocastScope&) = delete;
+  AutocastScope& operator=(const AutocastScope&) = delete;
+
+ private:
+#if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 4)
+  at::DeviceType type() const { return cuda_ ? at::kCUDA : at::kCPU; }
+  bool is_enabled() const { return at::autocast::is_autocast_enabled(type()); }
+  void set_enabled(bool enabled) const { at::autocast::set_autocast_enabled(type(), enabled); }
+  void set_dtype() const { at::autocast::set_autocast_dtype(type(), at::kBFloat16); }
+#else
+  bool is_enabled() const {
+    return cuda_ ? at::autocast::is_enabled() : at::autocast::is_cpu_enabled();
+  }
+  void set_enabled(bool enabled) const {
+    cuda_ ? at::autocast::set_enabled(enabled) : at::autocast::set_cpu_enabled(enabled);
+  }
+  void set_dtype() const {
+    cuda_ ? at::autocast::set_autocast_gpu_dtype(at::kBFloat16)
+          : at::autocast::set_autocast_cpu_dtype(at::kBFloat16);
+  }
+#endif
+  const bool cuda_;
+  const bool before_;
 };
 
 }  // namespace pareto::runtime

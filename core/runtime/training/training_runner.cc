@@ -1,0 +1,433 @@
+#include "core/runtime/training/training_runner.h"
+
+#include <torch/csrc/autograd/autograd.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "core/runtime/shard_module.h"
+#include "core/runtime/torch/compat.h"
+#include "core/runtime/torch/convert.h"
+#include "core/runtime/torch/guarded.h"
+#include "core/runtime/torch/interruption.h"
+#include "core/runtime/torch/map_tensors.h"
+#include "core/runtime/torch/shard_boundary.h"
+#include "core/runtime/torch/threads.h"
+#include "core/runtime/torch/written_weights.h"
+#include "core/runtime/training/loss.h"
+#include "core/runtime/training/optimiser.h"
+#include "core/runtime/training/random_numbers.h"
+#include "core/runtime/training/trainer.h"
+#include "core/runtime/training/training_graph.h"
+
+namespace pareto::runtime {
+namespace {
+
+using plan::Activations;
+using plan::Gradients;
+using Code = torch::jit::Code;
+
+/// Threads, warnings, gradients and stop flag during one call into LibTorch.
+class TrainingScope {
+ public:
+  TrainingScope(const RunnerOptions& options, bool with_gradients)
+      : quiet_(&drop_), gradients_(with_gradients), stop_(options.stop.get()) {
+    set_thread_count(options.threads);
+  }
+
+ private:
+  DropWarnings drop_;
+  warning_api::WarningHandlerGuard quiet_;
+  c10::AutoGradMode gradients_;
+  const StopScope stop_;
+};
+
+/// What forward kept of a micro-batch.
+struct Kept {
+  std::vector<at::Tensor> leaves;  ///< one for each tensor of the inputs; undefined: not wanted
+  std::vector<at::Tensor> roots;   ///< one for each tensor of the outputs, or the weighted loss
+};
+
+/// Returns which arguments of "run" the graph may write to.
+std::vector<bool> find_written(torch::jit::Graph& graph) {
+  const auto tensors = written_tensors(graph);
+  const bool writes = writes_anything(graph.block());
+  std::vector<bool> written;
+  for (const torch::jit::Value* input : graph.inputs().slice(1)) {
+    const bool tensor = input->type()->kind() == c10::TypeKind::TensorType;
+    written.push_back(tensor ? std::ranges::find(tensors, input) != tensors.end() : writes);
+  }
+  return written;
+}
+
+class TrainingRunner final : public ShardRunner, public Trainer {
+ public:
+  TrainingRunner(const plan::Shard& shard, const RunnerOptions& options, torch::jit::Module module,
+                 c10::Device device)
+      : settings_(options.training->settings),
+        options_(options),
+        device_(device),
+        module_(std::move(module)),
+        boundary_(module_, shard, device) {
+    report_.engine = "training";
+    report_.weight_bytes = shard.weight_bytes();
+  }
+
+  /// Gives the module parameters of its own, and makes the graphs. May throw.
+  Expected<> prepare(const plan::Shard& shard, const WeightSource& weights) {
+    for (const plan::WeightRef& weight : shard.weights) {
+      at::Tensor own = module_.attr(weight.name).toTensor().detach().clone();
+      const bool trains = weight.is_parameter && own.is_floating_point() &&
+                          !plan::is_frozen(settings_, weight.name);
+      if (trains) trained_.emplace_back(weight.name, own.requires_grad_(true));
+      weights_.emplace_back(weight.name, own);
+      module_._ivalue()->setAttr(weight.name, own);
+    }
+    std::ranges::sort(trained_, {}, &NamedParameter::first);
+    std::ranges::sort(weights_, {}, &NamedParameter::first);
+    for (const plan::TiedParameter& tied : settings_.tied) {
+      if (find_trained(tied.name) != nullptr) tied_[tied.name] = tied;
+    }
+    optimiser_.emplace(settings_.optimiser, trained_);
+    PARETO_TRY(restore(weights));
+    const auto graph = module_.get_method("run").graph();
+    auto evaluated = graph->copy();
+    copy_written_weights(*evaluated);
+    auto trained = training_graph(
+        *graph, [&](const std::string& path) { return plan::is_frozen(settings_, path); });
+    written_ = find_written(*trained);
+    draws_ = draws_random_numbers(*trained);
+    evaluate_.emplace(compile_graph(evaluated, "run"));
+    train_.emplace(compile_graph(trained, "run"));
+    if (options_.training->loss) {
+      PARETO_ASSIGN(
+          loss_, with_context(Loss::load(*options_.training->loss, weights, device_), "the loss"));
+    }
+    return {};
+  }
+
+  // ShardRunner
+  Expected<std::vector<Value>> run(std::vector<Value> inputs) override {
+    const TrainingScope scope(options_, false);
+    return guarded("evaluating the shard", [&]() -> Expected<std::vector<Value>> {
+      PARETO_ASSIGN(auto arguments, boundary_.to_arguments(inputs));
+      return boundary_.to_values(run_code(*evaluate_, module_._ivalue(), std::move(arguments)));
+    });
+  }
+  Expected<ShardProfile> profile(std::vector<Value>, int,
+                                 const std::vector<std::int64_t>&) override {
+    return fail(ErrorCode::kInvalidArgument, "a shard that is trained has no profile");
+  }
+  const LoadReport& report() const override { return report_; }
+  Trainer* trainer() override { return this; }
+
+  // Trainer
+  const plan::TrainingSettings& settings() const override { return settings_; }
+
+  Expected<Activations> forward(std::uint32_t micro_batch, const Activations& inputs) override {
+    const TrainingScope scope(options_, true);
+    return guarded("going forward", [&]() -> Expected<Activations> {
+      Activations passed;
+      PARETO_ASSIGN(const auto results, run_forward(micro_batch, inputs, &passed.random));
+      std::vector<at::Tensor>& roots = kept_[micro_batch].roots;
+      for (std::size_t i = 0; i < results.size(); ++i) {
+        const c10::IValue detached = map_tensors(results[i], [&](const at::Tensor& tensor) {
+          passed.wants_gradient.push_back(tensor.requires_grad());
+          roots.push_back(tensor.requires_grad() ? tensor : at::Tensor());
+          return tensor.detach();
+        });
+        PARETO_ASSIGN(Value value, boundary_.to_value(i, detached));
+        passed.values.push_back(std::move(value));
+      }
+      return passed;
+    });
+  }
+
+  Expected<plan::Outcome> forward_to_loss(std::uint32_t micro_batch, const Activations& inputs,
+                                          const plan::Target& target) override {
+    const TrainingScope scope(options_, true);
+    return guarded("going forward", [&]() -> Expected<plan::Outcome> {
+      if (!loss_) return fail(ErrorCode::kInvalidArgument, "the stage has no loss");
+      PARETO_ASSIGN(const auto results, run_forward(micro_batch, inputs, nullptr));
+      const at::Tensor loss = loss_->compute(results, target.value);
+      if (loss.requires_grad()) kept_[micro_batch].roots.push_back(loss * target.weight);
+      return plan::Outcome{loss.item<double>(),
+                           results.empty() ? -1 : count_correct(results.front(), target.value)};
+    });
+  }
+
+  Expected<Gradients> backward(std::uint32_t micro_batch, Gradients gradients) override {
+    const TrainingScope scope(options_, true);
+    return guarded("going backward", [&]() -> Expected<Gradients> {
+      const auto found = kept_.find(micro_batch);
+      if (found == kept_.end()) {
+        return fail(ErrorCode::kInvalidArgument, "micro-batch {} has not gone forward",
+                    micro_batch);
+      }
+      const Kept kept = std::move(found->second);
+      kept_.erase(found);
+      for (const auto& [name, tied] : tied_) find_trained(name)->mutable_grad() = at::Tensor();
+      PARETO_TRY(run_backward(kept, gradients.values));
+      Gradients passed;
+      passed.norms = std::move(gradients.norms);
+      for (const at::Tensor& leaf : kept.leaves) {
+        if (!leaf.defined() || !leaf.grad().defined()) {
+          passed.values.emplace_back();
+          continue;
+        }
+        PARETO_ASSIGN(Tensor gradient, from_torch(leaf.grad()));
+        passed.values.emplace_back(std::move(gradient));
+      }
+      PARETO_ASSIGN(passed.tied, sum_tied(std::move(gradients.tied)));
+      return passed;
+    });
+  }
+
+  Expected<std::vector<plan::GradientNorm>> norms() override {
+    const TrainingScope scope(options_, false);
+    return guarded("norms of gradients", [&]() -> Expected<std::vector<plan::GradientNorm>> {
+      std::vector<plan::GradientNorm> norms;
+      for (const auto& [name, parameter] : trained_) {
+        const auto tied = tied_.find(name);
+        if (tied != tied_.end() && tied->second.earlier) continue;
+        const at::Tensor gradient = tied == tied_.end() ? parameter.grad() : tied_sums_[name];
+        if (gradient.defined()) norms.emplace_back(name, gradient.norm().item<double>());
+      }
+      return norms;
+    });
+  }
+
+  Expected<plan::StepCommand> step(plan::StepCommand command) override {
+    const TrainingScope scope(options_, false);
+    return guarded("the optimiser's step", [&]() -> Expected<plan::StepCommand> {
+      if (!kept_.empty()) {
+        return fail(ErrorCode::kInvalidArgument, "micro-batch {} has not come back",
+                    kept_.begin()->first);
+      }
+      PARETO_TRY(take_tied_sums(command.tied));
+      for (auto& [name, parameter] : trained_) {
+        at::Tensor& gradient = parameter.mutable_grad();
+        if (gradient.defined() && command.scale != 1) gradient.mul_(command.scale);
+      }
+      optimiser_->step(command.learning_rate);
+      for (auto& [name, parameter] : trained_) parameter.mutable_grad() = at::Tensor();
+      return command;
+    });
+  }
+
+  Expected<std::vector<plan::StateTensor>> state() override {
+    const TrainingScope scope(options_, false);
+    return guarded("the state", [&]() -> Expected<std::vector<plan::StateTensor>> {
+      std::vector<plan::StateTensor> state;
+      const auto add = [&](const std::string& name, const at::Tensor& tensor) -> Expected<> {
+        PARETO_ASSIGN(Tensor copy, from_torch(tensor.detach().clone()));
+        state.push_back({name, std::move(copy)});
+        return {};
+      };
+      for (const auto& [name, tensor] : weights_) PARETO_TRY(add(name, tensor));
+      for (const auto& [name, tensor] : optimiser_->state()) PARETO_TRY(add(name, tensor));
+      return state;
+    });
+  }
+
+ private:
+  at::Tensor* find_trained(const std::string& name) {
+    const auto found = std::ranges::find(trained_, name, &NamedParameter::first);
+    return found == trained_.end() ? nullptr : &found->second;
+  }
+
+  /// Puts the tensors of an earlier training into the parameters and the optimiser.
+  Expected<> restore(const WeightSource& weights) {
+    const c10::NoGradGuard no_gradients;
+    for (const plan::WeightRef& saved : settings_.state) {
+      PARETO_ASSIGN(const Tensor bytes, fetch_weight(saved, weights));
+      if (saved.name.starts_with(kOptimiserPrefix)) {
+        optimiser_->restore(saved.name, to_torch(bytes));
+        continue;
+      }
+      const auto found = std::ranges::find(weights_, saved.name, &NamedParameter::first);
+      if (found == weights_.end() || found->second.sizes() != at::IntArrayRef(saved.shape) ||
+          from_scalar_type(found->second.scalar_type()) != saved.dtype) {
+        return fail(ErrorCode::kCorrupt, "the state's {} is none of the shard's weights",
+                    saved.name);
+      }
+      found->second.copy_(to_torch(bytes));
+    }
+    return {};
+  }
+
+  /// Runs the graph, and keeps what backward needs. Sets `random` for the stage behind.
+  Expected<std::vector<c10::IValue>> run_forward(std::uint32_t micro_batch,
+                                                 const Activations& inputs, Value* random) {
+    if (kept_.contains(micro_batch)) {
+      return fail(ErrorCode::kInvalidArgument, "micro-batch {} has gone forward already",
+                  micro_batch);
+    }
+    Kept kept;
+    PARETO_ASSIGN(auto arguments, take_inputs(inputs, kept));
+    std::vector<c10::IValue> results;
+    {
+      std::optional<RandomTurn> turn;
+      if (draws_) turn.emplace(inputs.random, device_);
+      const AutocastScope autocast(settings_.bf16, device_.is_cuda());
+      results = run_code(*train_, module_._ivalue(), std::move(arguments));
+      if (random != nullptr) *random = inputs.random;
+      if (random != nullptr && turn) {
+        PARETO_ASSIGN(*random, turn->state());
+      }
+    }
+    for (std::size_t i = 0; settings_.bf16 && i < results.size(); ++i) {
+      results[i] = map_tensors(results[i], [](const at::Tensor& tensor) {
+        return tensor.scalar_type() == at::kBFloat16 ? tensor.to(at::kFloat) : tensor;
+      });
+    }
+    kept_[micro_batch] = std::move(kept);
+    return results;
+  }
+
+  /// Returns the arguments of "run". Tensors whose gradient is wanted become leaves.
+  Expected<std::vector<c10::IValue>> take_inputs(const Activations& inputs, Kept& kept) const {
+    PARETO_ASSIGN(auto arguments, boundary_.to_arguments(inputs.values));
+    const std::vector<bool>& wanted = inputs.wants_gradient;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      arguments[i] = map_tensors(arguments[i], [&](const at::Tensor& tensor) {
+        const std::size_t index = kept.leaves.size();
+        kept.leaves.emplace_back();
+        if (index >= wanted.size() || !wanted[index] || !tensor.is_floating_point()) return tensor;
+        const at::Tensor leaf = tensor.detach().requires_grad_(true);
+        kept.leaves.back() = leaf;
+        // An operator may not write to a leaf.
+        return written_[i] ? leaf.clone() : leaf;
+      });
+    }
+    if (!wanted.empty() && wanted.size() != kept.leaves.size()) {
+      return fail(ErrorCode::kInvalidArgument, "{} tensors came with {} wishes for gradients",
+                  kept.leaves.size(), wanted.size());
+    }
+    return arguments;
+  }
+
+  Expected<> run_backward(const Kept& kept, const std::vector<Value>& gradients) const {
+    std::vector<at::Tensor> roots;
+    std::vector<at::Tensor> given;
+    if (loss_) {
+      roots = kept.roots;
+      given.resize(roots.size());
+    } else {
+      if (gradients.size() != kept.roots.size()) {
+        return fail(ErrorCode::kInvalidArgument, "{} gradients for {} tensors", gradients.size(),
+                    kept.roots.size());
+      }
+      for (std::size_t i = 0; i < gradients.size(); ++i) {
+        const Tensor* const gradient = gradients[i].get_if<Tensor>();
+        const at::Tensor& root = kept.roots[i];
+        if (gradient == nullptr || !root.defined()) continue;
+        if (root.sizes() != at::IntArrayRef(gradient->shape()) ||
+            from_scalar_type(root.scalar_type()) != gradient->dtype()) {
+          return fail(ErrorCode::kInvalidArgument, "gradient {} is {}, its tensor {}", i,
+                      pareto::to_string(gradient->shape()), pareto::to_string(root.sizes().vec()));
+        }
+        roots.push_back(root);
+        given.push_back(to_torch(*gradient).to(device_));
+      }
+    }
+    if (!roots.empty()) torch::autograd::backward(roots, given);
+    return {};
+  }
+
+  /// Adds what later stages have of tied parameters to what this one has. Returns what an earlier
+  /// stage is to add to its own.
+  Expected<plan::TiedGradients> sum_tied(plan::TiedGradients later) {
+    plan::TiedGradients passed;
+    std::map<std::string, at::Tensor> came;
+    for (auto& [name, gradient] : later) {
+      if (!tied_.contains(name)) {
+        passed.emplace_back(name, std::move(gradient));
+        continue;
+      }
+      if (find_trained(name)->sizes() != at::IntArrayRef(gradient.shape())) {
+        return fail(ErrorCode::kInvalidArgument, "the gradient of {} has another shape", name);
+      }
+      came[name] = to_torch(gradient).to(device_);
+    }
+    for (const auto& [name, tied] : tied_) {
+      at::Tensor sum = find_trained(name)->grad();
+      if (const auto other = came.find(name); other != came.end()) {
+        sum = sum.defined() ? other->second.add(sum) : other->second;
+      }
+      if (!sum.defined()) continue;
+      if (tied.earlier) {
+        PARETO_ASSIGN(Tensor gradient, from_torch(sum));
+        passed.emplace_back(name, std::move(gradient));
+      } else {
+        at::Tensor& total = tied_sums_[name];
+        total = total.defined() ? total.add(sum) : sum;
+      }
+    }
+    return passed;
+  }
+
+  /// Gives tied parameters their summed gradients, and adds those that this stage has the sum of.
+  Expected<> take_tied_sums(plan::TiedGradients& sums) {
+    for (const auto& [name, tied] : tied_) {
+      at::Tensor& gradient = find_trained(name)->mutable_grad();
+      gradient = at::Tensor();
+      if (!tied.earlier) {
+        const at::Tensor total = std::exchange(tied_sums_[name], at::Tensor());
+        if (!total.defined()) continue;
+        gradient = total.clone();
+        PARETO_ASSIGN(Tensor sum, from_torch(total));
+        sums.emplace_back(name, std::move(sum));
+        continue;
+      }
+      const auto found = std::ranges::find(sums, name, &std::pair<std::string, Tensor>::first);
+      if (found == sums.end()) continue;
+      if (find_trained(name)->sizes() != at::IntArrayRef(found->second.shape())) {
+        return fail(ErrorCode::kInvalidArgument, "the gradient of {} has another shape", name);
+      }
+      gradient = to_torch(found->second).to(device_).clone();
+    }
+    return {};
+  }
+
+  const plan::TrainingSettings settings_;
+  const RunnerOptions options_;
+  const c10::Device device_;
+  torch::jit::Module module_;
+  const ShardBoundary boundary_;
+  std::vector<NamedParameter> weights_;  ///< all of the shard's, by name
+  std::vector<NamedParameter> trained_;  ///< those that change, by name
+  std::map<std::string, plan::TiedParameter> tied_;
+  std::map<std::string, at::Tensor> tied_sums_;
+  std::optional<NamedOptimiser> optimiser_;
+  std::optional<Code> evaluate_;
+  std::optional<Code> train_;
+  std::optional<Loss> loss_;
+  std::vector<bool> written_;
+  bool draws_ = false;
+  std::map<std::uint32_t, Kept> kept_;
+  LoadReport report_;
+};
+
+}  // namespace
+
+Expected<std::unique_ptr<ShardRunner>> load_training(const plan::Shard& shard,
+                                                     const WeightSource& weights,
+                                                     const RunnerOptions& options,
+                                                     c10::Device device) {
+  if (shard.packed_bytes > 0) {
+    return fail(ErrorCode::kInvalidArgument, "quantised weights cannot be trained");
+  }
+  PARETO_ASSIGN(torch::jit::Module module,
+                load_module(shard, weights, device, WrittenWeights::kWritten));
+  return guarded("loading the shard", [&]() -> Expected<std::unique_ptr<ShardRunner>> {
+    auto runner = std::make_unique<TrainingRunner>(shard, options, std::move(module), device);
+    PARETO_TRY(runner->prepare(shard, weights));
+    return runner;
+  });
+}
+
+}  // namespace pareto::runtime
