@@ -14,6 +14,7 @@ Commands builtin_commands() {
   commands.push_back(make_tasks_command());
   commands.push_back(make_deploy_command());
   commands.push_back(make_verify_command());
+  commands.push_back(make_evaluate_command());
   commands.push_back(make_front_command());
   commands.push_back(make_report_command());
   commands.push_back(make_export_command());

@@ -15,6 +15,7 @@ std::unique_ptr<Command> make_run_command();
 std::unique_ptr<Command> make_schedule_command();
 std::unique_ptr<Command> make_tasks_command();
 std::unique_ptr<Command> make_deploy_command();
+std::unique_ptr<Command> make_evaluate_command();
 std::unique_ptr<Command> make_verify_command();
 std::unique_ptr<Command> make_front_command();
 std::unique_ptr<Command> make_report_command();

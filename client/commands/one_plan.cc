@@ -31,7 +31,10 @@ void OnePlan::add_to(CLI::App& app) {
 void OnePlan::add_plan_to(CLI::App& app) {
   const Heading heading(app, "Plan");
   cuts_.add_to(app);
-  set_value(app.add_option("--batch", batch_, "batch size (default: 1, or that of --input)"), "N")
+  set_value(
+      app.add_option("--batch", batch_,
+                     fmt::format("batch size (default: {}, or that of --input)", usual_batch_)),
+      "N")
       ->check(check_one_value);
   set_value(app.add_option("--plan", plan_file_,
                            "plan file, in place of --split, --transport, --window and such; "
@@ -81,12 +84,12 @@ bool OnePlan::names_pipeline() const {
          !devices_.testbed.empty();
 }
 
-Expected<Model> OnePlan::open_model(Context& context, std::int64_t usual) {
+Expected<Model> OnePlan::open_model(Context& context) {
   PARETO_ASSIGN(auto named, parse_named_batches(batch_));
   if (!plan_file_.empty()) named = {plan_.batch};
   PARETO_ASSIGN(Model model, model_.open(context, named));
   if (gives_data_) named.clear();
-  PARETO_ASSIGN(const auto batches, batches_for(context, model, named, {usual}));
+  PARETO_ASSIGN(const auto batches, batches_for(context, model, named, {usual_batch_}));
   plan_.batch = batches.front();
   if (plan_.micro_batch > plan_.batch && plan_file_.empty()) {
     return fail(ErrorCode::kInvalidArgument, "--micro-batch {}: not above the batch of {}, or none",

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,9 @@ namespace pareto::client {
 /// Threads: one owner. The calls come in the order in which they stand here.
 class OnePlan {
  public:
+  /// `usual_batch` is the batch if nothing says another.
+  explicit OnePlan(std::int64_t usual_batch = 1) : usual_batch_(usual_batch) {}
+
   void add_to(CLI::App& app);
   /// Checks the flags, and reads the file of --plan. Fails: kInvalidArgument naming the flag, and
   /// as read_plan_file() does.
@@ -31,9 +35,9 @@ class OnePlan {
   /// Returns whether a cut, a file or devices were named; true is not the whole model here.
   bool names_pipeline() const;
   /// Opens the model and finds the plan's batch: of a flag or a plan file, else of data that are
-  /// given here, else the model's own, else `usual`. Fails: as ModelFlags::open() and
+  /// given here, else the model's own, else the usual one. Fails: as ModelFlags::open() and
   /// batches_for(); kInvalidArgument (a batch that cannot be cut).
-  Expected<model::Model> open_model(Context& context, std::int64_t usual = 1);
+  Expected<model::Model> open_model(Context& context);
   /// Connects to the devices, and places the stages on them in their order. Fails: as
   /// RunCuts::find(), DeviceFlags::connect() and check_plan().
   Expected<cluster::Cluster> connect(Context& context, const model::Model& model);
@@ -52,6 +56,7 @@ class OnePlan {
   Expected<> place(const model::Model& model, const cluster::Cluster& cluster,
                    const std::vector<model::Cut>& cuts);
 
+  const std::int64_t usual_batch_;
   ModelFlags model_;
   DeviceFlags devices_;
   RunnerFlags runner_;

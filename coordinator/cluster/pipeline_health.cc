@@ -141,6 +141,17 @@ Error error_of(const std::vector<LostStage>& lost) {
   return {lost.front().why.code, std::move(text)};
 }
 
+Error why_lost(Deployment& deployment, Error seen, std::chrono::milliseconds patience) {
+  const std::vector<LostStage> lost = find_lost_stages(deployment, patience);
+  if (lost.empty()) return seen;
+  for (const LostStage& stage : lost) {
+    if (stage.device_is_lost) deployment.devices()[stage.stage]->abandon();
+  }
+  deployment.abandon();
+  const Error why = error_of(lost);
+  return {why.code, fmt::format("{}; seen as: {}", why.message, seen.message)};
+}
+
 std::string where_requests_wait(const Deployment& deployment, std::chrono::milliseconds patience) {
   if (deployment.turn() > 1) return {};
   Answers answers = ask_all(deployment, patience);

@@ -31,6 +31,10 @@ std::vector<LostStage> find_lost_stages(const Deployment& deployment,
 /// the code of the first. At least one.
 Error error_of(const std::vector<LostStage>& lost);
 
+/// Returns why a pipeline broke: the stages that were lost, if any were, and what was seen of it.
+/// Devices that do not answer for `patience` are given up: the pipeline's end waits for none.
+Error why_lost(Deployment& deployment, Error seen, std::chrono::milliseconds patience);
+
 /// Returns where the oldest request in the pipeline waits: "; stage 1 on pi-2 has taken it and not
 /// sent it on". Empty if a device does not answer, or if no stage holds a request.
 std::string where_requests_wait(const Deployment& deployment, std::chrono::milliseconds patience);

@@ -1,7 +1,6 @@
 #include "coordinator/sweep/run_once.h"
 
 #include "coordinator/cluster/codec_choice.h"
-#include "coordinator/cluster/daemon_client.h"
 #include "coordinator/cluster/deployment.h"
 #include "coordinator/cluster/pipeline_health.h"
 #include "coordinator/cluster/shard_pool.h"
@@ -22,18 +21,10 @@ namespace {
 constexpr double kSliceSeconds = 2;
 
 /// Names the stages that were lost in place of what the request's end says of them, if any were.
-/// Devices that do not answer are not waited for at the pipeline's end.
 template <typename T>
 Expected<T> or_loss(cluster::Deployment& deployment, Expected<T> result) {
   if (result || !may_mean_loss(result.error().code)) return result;
-  const std::vector<cluster::LostStage> lost = cluster::find_lost_stages(deployment, kProbeTimeout);
-  if (lost.empty()) return result;
-  for (const cluster::LostStage& stage : lost) {
-    if (stage.device_is_lost) deployment.devices()[stage.stage]->abandon();
-  }
-  deployment.abandon();
-  const Error why = cluster::error_of(lost);
-  return fail(why.code, "{}; seen as: {}", why.message, result.error().message);
+  return tl::unexpected(cluster::why_lost(deployment, std::move(result).error(), kProbeTimeout));
 }
 
 }  // namespace
