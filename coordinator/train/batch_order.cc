@@ -4,19 +4,9 @@
 #include <numeric>
 #include <utility>
 
+#include "coordinator/train/mixed_bits.h"
+
 namespace pareto::train {
-namespace {
-
-/// Mixes 64 bits (SplitMix64, Steele et al. 2014): equal everywhere, unlike the distributions of
-/// the standard library.
-std::uint64_t mixed_bits(std::uint64_t bits) {
-  bits += 0x9e3779b97f4a7c15ULL;
-  bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebULL;
-  return bits ^ (bits >> 31);
-}
-
-}  // namespace
 
 Expected<BatchOrder> BatchOrder::create(std::int64_t samples, const BatchOptions& options) {
   if (samples < 1) return fail(ErrorCode::kInvalidArgument, "there are no samples to train on");

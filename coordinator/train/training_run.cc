@@ -169,7 +169,11 @@ class TrainingRun {
     PARETO_ASSIGN(outcome_.state, with_place(parts_.pipeline.state()));
     for (const plan::StateTensor& one : outcome_.state) {
       if (!holds_nan(one.tensor)) continue;
-      end_not_finite(fmt::format("\"{}\" has become NaN", one.name));
+      end_not_finite(
+          fmt::format("\"{}\" has become NaN{}", one.name,
+                      one.name.ends_with("running_var")
+                          ? ": a norm had one value of each channel; it needs larger micro-batches"
+                          : ""));
       return {};
     }
     is_saved_ = true;

@@ -65,6 +65,7 @@ class StateUpdate {
 
   Expected<> take(const plan::StateTensor& one) {
     const auto found = std::ranges::find(entries_, one.name, &StateEntry::name);
+    if (found == entries_.end() && is_constant_of_code(one.name)) return {};
     if (found == entries_.end()) {
       return fail(ErrorCode::kInvalidArgument, "{} has no \"{}\"{}", model_.name(), one.name,
                   did_you_mean(one.name, names_));
@@ -107,6 +108,13 @@ class StateUpdate {
   }
 
  private:
+  /// Returns whether it is the name of a tensor that no state_dict has.
+  bool is_constant_of_code(const std::string& name) const {
+    return std::ranges::any_of(model_.flat().weights, [&](const FlatWeight& weight) {
+      return weight.name == name && !weight.in_state_dict;
+    });
+  }
+
   bool is_counted(const std::string& name) const {
     return std::ranges::find(counted_, name) != counted_.end();
   }

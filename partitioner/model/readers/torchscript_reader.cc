@@ -72,7 +72,9 @@ Error explain(const std::exception& error) {
   return {ErrorCode::kCorrupt, line};
 }
 
-Expected<Flat> flatten(torch::jit::Module module) {
+}  // namespace
+
+Expected<Flat> flatten_module(torch::jit::Module module) {
   try {
     Flat flat;
     flat.graph = module.get_method("forward").graph()->copy();
@@ -100,6 +102,8 @@ Expected<Flat> flatten(torch::jit::Module module) {
   }
 }
 
+namespace {
+
 class TorchScriptReader final : public ModelReader {
  public:
   std::string_view name() const override { return "TorchScript"; }
@@ -115,7 +119,7 @@ class TorchScriptReader final : public ModelReader {
   }
   Expected<Flat> read(const std::filesystem::path& path) const override {
     PARETO_ASSIGN(auto module, load_torchscript(path));
-    return flatten(std::move(module));
+    return flatten_module(std::move(module));
   }
 };
 

@@ -18,4 +18,8 @@ const ModelReader* torchscript_reader();
 /// make. Fails: kCorrupt (damaged, or operators that this LibTorch lacks).
 Expected<torch::jit::Module> load_torchscript(const std::filesystem::path& path);
 
+/// Returns the flat form of a module's "forward". It inlines the module with paths kept, lifts the
+/// weights, unrolls loops and simplifies. Fails: kInvalidArgument, kCorrupt.
+Expected<Flat> flatten_module(torch::jit::Module module);
+
 }  // namespace pareto::model

@@ -1,0 +1,155 @@
+#include "partitioner/model/zoo/losses.h"
+
+#include <torch/script.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/counted.h"
+#include "core/base/text.h"
+#include "core/runtime/torch/compat.h"
+#include "partitioner/model/graph/flat.h"
+#include "partitioner/model/readers/model_reader.h"
+#include "partitioner/model/readers/torchscript_reader.h"
+#include "partitioner/model/zoo/model_builder.h"
+
+namespace pareto::model {
+namespace {
+
+constexpr const char* kCrossEntropyLoss = "cross-entropy";
+constexpr const char* kMeanSquareLoss = "mse";
+
+constexpr const char* kCrossEntropyCode = R"(
+def forward(self, outputs, labels):
+    return torch.nll_loss(torch.log_softmax(outputs, 1), labels)
+)";
+constexpr const char* kClassesCode = R"(
+def forward(self, outputs, labels):
+    wanted = torch.zeros_like(outputs).scatter(1, labels.unsqueeze(1), 1.0)
+    return torch.mse_loss(outputs, wanted)
+)";
+constexpr const char* kNumbersCode = R"(
+def forward(self, outputs, labels):
+    return torch.mse_loss(outputs, labels.to(outputs.dtype).reshape(outputs.shape))
+)";
+
+/// Returns the shape of an output as that of the loss's input.
+Expected<InputShape> input_of(const TensorSpec& tensor) {
+  InputShape input{.per_sample = {}, .dtype = tensor.dtype, .batch_at = std::nullopt};
+  for (std::size_t i = 0; i < tensor.dims.size(); ++i) {
+    const SymbolicDim& dim = tensor.dims[i];
+    if (dim.per_sample == 0) {
+      input.per_sample.push_back(dim.constant);
+    } else if (dim == SymbolicDim{0, 1} && !input.batch_at) {
+      input.batch_at = i;
+    } else {
+      ValueSpec spec;
+      spec.kind = ValueSpec::Kind::kTensor;
+      spec.tensor = tensor;
+      return fail(ErrorCode::kInvalidArgument,
+                  "the model returns {}: a loss needs one dimension that is the batch",
+                  spec.describe());
+    }
+  }
+  return input;
+}
+
+/// Returns what the loss takes: the model's outputs, and a label a sample.
+Expected<std::vector<InputShape>> inputs_of_loss(const Model& model) {
+  std::vector<InputShape> inputs;
+  for (const std::int64_t output : model.graph().outputs) {
+    const ValueSpec& spec = model.graph().values[static_cast<std::size_t>(output)].spec;
+    if (spec.kind != ValueSpec::Kind::kTensor) {
+      return fail(ErrorCode::kInvalidArgument, "{} returns {}: only tensors go into a loss",
+                  model.name(), spec.describe());
+    }
+    PARETO_ASSIGN(InputShape input, input_of(spec.tensor));
+    inputs.push_back(std::move(input));
+  }
+  inputs.push_back({.per_sample = {}, .dtype = DType::kInt64});
+  return inputs;
+}
+
+Expected<Flat> scripted_loss(const std::string& name, const char* code) {
+  try {
+    torch::jit::Module module("__torch__.pareto.Loss");
+    module.register_attribute("training", c10::BoolType::get(), false);
+    module.define(code);
+    PARETO_ASSIGN(Flat flat, flatten_module(std::move(module)));
+    flat.model = name;
+    return flat;
+  } catch (const std::exception& error) {
+    return fail(ErrorCode::kInternal, "{}: {}", name, runtime::first_line(error));
+  }
+}
+
+Expected<Flat> builtin_loss(const std::string& name, const std::vector<InputShape>& inputs) {
+  const InputShape& output = inputs.front();
+  const bool is_float = output.dtype == DType::kFloat32 || output.dtype == DType::kFloat64;
+  if (inputs.size() != 2 || !is_float || output.batch_at != std::size_t{0}) {
+    return fail(ErrorCode::kInvalidArgument,
+                "{} takes one tensor of floats with the batch in front, and the model returns {}: "
+                "name a TorchScript file that takes them",
+                name, counted(inputs.size() - 1, "value"));
+  }
+  const Shape& shape = output.per_sample;
+  const bool has_classes = shape.size() == 1 && shape.front() > 1;
+  if (name == kCrossEntropyLoss && has_classes) return scripted_loss(name, kCrossEntropyCode);
+  if (name == kMeanSquareLoss && has_classes) return scripted_loss(name, kClassesCode);
+  const bool is_number = shape.empty() || shape == Shape{1};
+  if (name == kMeanSquareLoss && is_number) return scripted_loss(name, kNumbersCode);
+  return fail(ErrorCode::kInvalidArgument,
+              "{} takes outputs of N x classes, and each sample's output is {}: name a TorchScript "
+              "file that takes it",
+              name, pareto::to_string(shape));
+}
+
+Expected<> check_scalar(const Model& loss) {
+  const Graph& graph = loss.graph();
+  const ValueSpec* spec = graph.outputs.size() == 1
+                              ? &graph.values[static_cast<std::size_t>(graph.outputs[0])].spec
+                              : nullptr;
+  if (spec == nullptr) {
+    return fail(ErrorCode::kInvalidArgument, "it returns {} values, and a loss is one number",
+                graph.outputs.size());
+  }
+  const bool is_float =
+      spec->kind == ValueSpec::Kind::kTensor &&
+      (spec->tensor.dtype == DType::kFloat32 || spec->tensor.dtype == DType::kFloat64);
+  const bool is_one = is_float && std::ranges::all_of(spec->tensor.dims, [](SymbolicDim dim) {
+                        return dim == SymbolicDim{1, 0};
+                      });
+  if (is_one) return {};
+  return fail(ErrorCode::kInvalidArgument,
+              "it returns no scalar but {}: a loss is one number, such as the mean over the batch",
+              spec->describe());
+}
+
+Expected<Flat> flat_loss(const std::string& name_or_path, const std::vector<InputShape>& inputs) {
+  const auto& names = loss_names();
+  if (std::ranges::find(names, name_or_path) != names.end()) {
+    return builtin_loss(name_or_path, inputs);
+  }
+  if (is_model_file(name_or_path)) return read_model(name_or_path);
+  return fail(ErrorCode::kNotFound,
+              "no loss \"{}\"{}; built in are {}; there is no such file either", name_or_path,
+              did_you_mean(name_or_path, names), join(names));
+}
+
+}  // namespace
+
+const std::vector<std::string>& loss_names() {
+  static const std::vector<std::string> kNames{kCrossEntropyLoss, kMeanSquareLoss};
+  return kNames;
+}
+
+Expected<Model> open_loss(const std::string& name_or_path, const Model& model) {
+  PARETO_ASSIGN(std::vector<InputShape> inputs, inputs_of_loss(model));
+  PARETO_ASSIGN(Flat flat, flat_loss(name_or_path, inputs));
+  PARETO_ASSIGN(Model loss, with_context(Model::examine(std::move(flat), std::move(inputs)),
+                                         "the loss {}", name_or_path));
+  PARETO_TRY(with_context(check_scalar(loss), "the loss {}", name_or_path));
+  return loss;
+}
+
+}  // namespace pareto::model
