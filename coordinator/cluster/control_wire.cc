@@ -58,6 +58,7 @@ DeviceInfo from_wire(const v1::DescribeReply& reply, const std::string& address)
   info.memory_limit_bytes = reply.memory_limit_bytes();
   info.torch_version = printable(reply.torch_version());
   info.fast_bf16 = reply.fast_bf16();
+  info.trains = reply.trains();
   info.cuda_devices = static_cast<int>(reply.cuda_devices());
   for (const std::string& engine : reply.engines()) info.engines.push_back(printable(engine));
   for (const auto& data : reply.data()) {

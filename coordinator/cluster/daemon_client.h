@@ -21,6 +21,7 @@
 #include "core/control/stage_request.h"
 #include "core/plan/condition.h"
 #include "core/plan/shard.h"
+#include "core/plan/training_values.h"
 #include "core/tensor/tensor.h"
 #include "core/transport/link_probe.h"
 #include "core/transport/place.h"
@@ -37,6 +38,7 @@ struct DeviceInfo {
   std::uint64_t memory_limit_bytes = 0;  ///< bytes that shards may take; 0 = no limit
   std::string torch_version;
   bool fast_bf16 = false;
+  bool trains = false;  ///< its daemon knows shards that are trained
   int cuda_devices = 0;
   std::vector<std::string> engines;
   std::map<std::string, std::string>
@@ -126,6 +128,10 @@ class DaemonClient {
                                                     const control::ShardSettings& settings) = 0;
   /// Returns what the device's shards take from then on, as ShardReport::shards_bytes.
   virtual Expected<std::uint64_t> unload_shard(const std::string& handle) = 0;
+  /// Returns parameters and buffers of a shard that is trained, and its optimiser's state, together
+  /// at most `most_bytes`. Fails: kCorrupt or kExhausted too (what came is no such state).
+  virtual Expected<std::vector<plan::StateTensor>> training_state(const std::string& handle,
+                                                                  std::uint64_t most_bytes) = 0;
   virtual Expected<OpenedStage> open_stage(const control::StageRequest& request) = 0;
   /// Returns the smallest round trip of the stage's downstream link; 0 where the sink connects.
   virtual Expected<Nanoseconds> start_stage(std::uint64_t pipeline, std::uint32_t stage,

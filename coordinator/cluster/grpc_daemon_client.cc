@@ -14,6 +14,7 @@
 #include "coordinator/cluster/control_channel.h"
 #include "coordinator/cluster/control_wire.h"
 #include "coordinator/cluster/observation_wire.h"
+#include "coordinator/cluster/state_reader.h"
 #include "core/base/printable.h"
 #include "core/control/digest_bytes.h"
 #include "core/control/wire.h"
@@ -116,6 +117,25 @@ class GrpcDaemonClient final : public DaemonClient {
     PARETO_TRY(
         call(&control::v1::Control::Stub::LoadShard, request, reply, timeout, "loading shard"));
     return with_context(control::from_wire(reply), "{}", name_and_address(config_));
+  }
+
+  Expected<std::vector<plan::StateTensor>> training_state(const std::string& handle,
+                                                          std::uint64_t most_bytes) override {
+    control::v1::TrainingStateRequest request;
+    request.set_shard(handle);
+    grpc::ClientContext context;
+    const UnderWay under_way(*this, context);
+    set_deadline(context, seconds(60) + seconds(most_bytes / kSlowestBytesPerSecond));
+    const auto reader = stub_->TrainingState(&context, request);
+    StateReader state(most_bytes);
+    control::v1::StateChunk chunk;
+    Expected<> taken;
+    while (taken && reader->Read(&chunk)) taken = state.take(chunk);
+    if (!taken) context.TryCancel();
+    const grpc::Status ended = reader->Finish();
+    PARETO_TRY(with_context(taken, "{}", name_and_address(config_)));
+    PARETO_TRY(call_result(ended, config_, "asking for the state of training"));
+    return with_context(std::move(state).finish(), "{}", name_and_address(config_));
   }
 
   Expected<std::uint64_t> unload_shard(const std::string& handle) override {

@@ -48,9 +48,9 @@ struct StageActivity : StageReport {
   DurationCounts wait{};       ///< times that requests waited to be computed
   DurationCounts compute{};
   std::uint64_t dropped = 0;  ///< failed requests that were too late to be computed
-  Nanoseconds receiving{};   ///< while requests were coming in
-  Nanoseconds sending{};     ///< time until the downstream link had taken what was sent
-  Nanoseconds round_trip{};  ///< round trip to the next stage when it started; 0: not known
+  Nanoseconds receiving{};    ///< while requests were coming in
+  Nanoseconds sending{};      ///< time until the downstream link had taken what was sent
+  Nanoseconds round_trip{};   ///< round trip to the next stage when it started; 0: not known
   std::uint64_t link_bytes_per_second = 0;  ///< the same way
   std::string schedule{};                   ///< see ShardReport::schedule
   /// Time that each worker of its schedule has computed; empty: its shard has no schedule.

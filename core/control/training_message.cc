@@ -97,11 +97,12 @@ Message train_message(const TrainingPlace& place, TrainingInputs inputs) {
   for (const bool wanted : inputs.activations.wants_gradient) wishes.items.emplace_back(wanted);
   return message_at(place, MessageKind::kTrain,
                     {{Tuple{std::move(inputs.activations.values)}, std::move(wishes),
-                      std::move(inputs.activations.random), std::int64_t{inputs.micro_batches}}});
+                      std::move(inputs.activations.random), std::int64_t{inputs.micro_batches},
+                      inputs.wants_norms}});
 }
 
 Expected<TrainingInputs> train_inputs_from(Message message) {
-  PARETO_ASSIGN(auto items, items_of(std::move(message), MessageKind::kTrain, 4));
+  PARETO_ASSIGN(auto items, items_of(std::move(message), MessageKind::kTrain, 5));
   TrainingInputs inputs;
   PARETO_ASSIGN(Tuple values, take<Tuple>(items[0], "values"));
   inputs.activations.values = std::move(values.items);
@@ -117,6 +118,7 @@ Expected<TrainingInputs> train_inputs_from(Message message) {
                 plan::kMostMicroBatches);
   }
   inputs.micro_batches = static_cast<std::uint32_t>(count);
+  PARETO_ASSIGN(inputs.wants_norms, take<bool>(items[4], "a wish for norms"));
   return inputs;
 }
 

@@ -88,6 +88,9 @@ v1::RunnerSettings to_wire(const ShardSettings& settings) {
   wire.set_max_error(settings.max_error);
   wire.set_device(settings.device);
   wire.set_schedule(settings.schedule);
+  wire.set_training(settings.training);
+  wire.set_loss_manifest(settings.loss_manifest);
+  wire.set_loss_archive(settings.loss_archive);
   return wire;
 }
 
@@ -111,6 +114,9 @@ Expected<ShardSettings> from_wire(const v1::RunnerSettings& wire) {
     settings.schedule =
         plan::is_program(wire.schedule()) ? wire.schedule() : printable(wire.schedule());
   }
+  settings.training = wire.training();
+  settings.loss_manifest = wire.loss_manifest();
+  settings.loss_archive = wire.loss_archive();
   return settings;
 }
 

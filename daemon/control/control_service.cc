@@ -67,6 +67,12 @@ grpc::Status ControlService::UnloadShard(grpc::ServerContext*,
   return answer("UnloadShard", [&] { return unload_shard(parts_, sessions_, *request, *reply); });
 }
 
+grpc::Status ControlService::TrainingState(grpc::ServerContext*,
+                                           const v1::TrainingStateRequest* request,
+                                           grpc::ServerWriter<v1::StateChunk>* writer) {
+  return answer("TrainingState", [&] { return send_training_state(parts_, *request, *writer); });
+}
+
 grpc::Status ControlService::Profile(grpc::ServerContext*, const v1::ProfileRequest* request,
                                      v1::ProfileReply* reply) {
   return answer("Profile", [&] { return profile_shard(parts_, *request, *reply); });

@@ -54,6 +54,9 @@ class ControlService final : public RawMissingTensors {
   grpc::Status ChangeShard(grpc::ServerContext* context,
                            const control::v1::ChangeShardRequest* request,
                            control::v1::ChangeShardReply* reply) override;
+  grpc::Status TrainingState(grpc::ServerContext* context,
+                             const control::v1::TrainingStateRequest* request,
+                             grpc::ServerWriter<control::v1::StateChunk>* writer) override;
   grpc::Status CloseStage(grpc::ServerContext* context,
                           const control::v1::CloseStageRequest* request,
                           control::v1::CloseStageReply* reply) override;

@@ -48,6 +48,7 @@ Expected<> describe_device(const ControlParts& parts, const v1::DescribeRequest&
   }
   const DeviceScheduler::Reading turns = parts.stages.turns().read();
   reply.set_turns(turns.policy);
+  reply.set_trains(true);
   reply.set_limit_cores(static_cast<std::uint32_t>(parts.limit_cores));
   if (turns.busy_limit < 1) reply.set_limit_busy(turns.busy_limit);
   const TensorStore::Status store = parts.store.status();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "core/control/wire.h"
 #include "core/plan/shard.h"
 #include "core/plan/stage_settings.h"
+#include "core/runtime/training/trainer.h"
 
 namespace pareto::daemon {
 
@@ -74,6 +76,15 @@ Expected<runtime::RunnerOptions> options_from(const ControlParts& parts,
   options.device = settings.device.empty() ? parts.default_device : settings.device;
   options.batch = settings.batch;
   options.schedule = settings.schedule;
+  if (settings.training.empty()) return options;
+  auto training = std::make_shared<runtime::TrainingOptions>();
+  PARETO_ASSIGN(training->settings, plan::training_from_json(settings.training));
+  if (!settings.loss_manifest.empty()) {
+    PARETO_ASSIGN(training->loss, with_context(plan::shard_from_manifest(settings.loss_manifest,
+                                                                         settings.loss_archive),
+                                               "the loss"));
+  }
+  options.training = std::move(training);
   return options;
 }
 
@@ -136,6 +147,32 @@ Expected<> unload_shard(const ControlParts& parts, SessionTable& sessions,
   PARETO_TRY(sessions.release_shard(request.session(), request.shard()));
   PARETO_TRY(parts.shards.unload(request.shard()));
   reply.set_shards_bytes(parts.shards.memory_bytes());
+  return {};
+}
+
+Expected<> send_training_state(const ControlParts& parts, const v1::TrainingStateRequest& request,
+                               grpc::ServerWriter<v1::StateChunk>& writer) {
+  PARETO_ASSIGN(const auto shard, parts.shards.find(request.shard()));
+  std::vector<plan::StateTensor> state;
+  PARETO_TRY(shard->train([&](runtime::Trainer& trainer) -> Expected<> {
+    PARETO_ASSIGN(state, trainer.state());
+    return {};
+  }));
+  for (const plan::StateTensor& entry : state) {
+    v1::StateChunk chunk;
+    chunk.set_name(entry.name);
+    chunk.set_dtype(static_cast<std::uint32_t>(entry.tensor.dtype()));
+    for (const std::int64_t size : entry.tensor.shape()) chunk.add_shape(size);
+    chunk.set_size_bytes(entry.tensor.size_bytes());
+    std::span<const std::byte> left = entry.tensor.bytes();
+    do {
+      const auto part = left.first(std::min(left.size(), kMaxChunkBytes));
+      left = left.subspan(part.size());
+      chunk.set_data(part.data(), part.size());
+      if (!writer.Write(chunk)) return fail(ErrorCode::kClosed, "the coordinator left");
+      chunk.Clear();
+    } while (!left.empty());
+  }
   return {};
 }
 

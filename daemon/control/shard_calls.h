@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 #include "daemon/control/control_server.h"
 #include "daemon/control/session_table.h"
-#include "proto/control.pb.h"
+#include "proto/control.grpc.pb.h"
 
 namespace pareto::daemon {
 
@@ -24,6 +24,12 @@ Expected<> load_shard(const ControlParts& parts, SessionTable& sessions,
 Expected<> unload_shard(const ControlParts& parts, SessionTable& sessions,
                         const control::v1::UnloadShardRequest& request,
                         control::v1::UnloadShardReply& reply);
+
+/// Answers TrainingState: streams what a shard that trains has learnt so far. Fails: kNotFound,
+/// kInvalidArgument (it is not trained), kClosed (the coordinator left), kExhausted.
+Expected<> send_training_state(const ControlParts& parts,
+                               const control::v1::TrainingStateRequest& request,
+                               grpc::ServerWriter<control::v1::StateChunk>& writer);
 
 /// Answers Profile: times a loaded shard and its parts. Fails: kNotFound, and as
 /// LoadedShard::profile does.

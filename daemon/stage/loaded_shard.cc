@@ -131,6 +131,20 @@ Expected<LoadedShard::Result> LoadedShard::run(std::vector<Value> inputs,
   return Result{std::move(outputs), started - asked + paused, paused, compute, std::move(workers)};
 }
 
+Expected<Nanoseconds> LoadedShard::train(const std::function<Expected<>(runtime::Trainer&)>& pass) {
+  const std::lock_guard lock(mutex_);
+  runtime::Trainer* const trainer = runner_->trainer();
+  if (trainer == nullptr) {
+    return fail(ErrorCode::kInvalidArgument, "{} was not loaded to be trained", name_of(shard_));
+  }
+  const TimePoint started = std::chrono::steady_clock::now();
+  {
+    const Run run(*this, watch_->limits().request, "--request-timeout", nullptr);
+    PARETO_TRY(run.judged(pass(*trainer)));
+  }
+  return std::chrono::steady_clock::now() - started;
+}
+
 Expected<LoadedShard::Profile> LoadedShard::profile(std::int64_t batch, int repeats,
                                                     int part_repeats,
                                                     const std::vector<std::int64_t>& cuts) {

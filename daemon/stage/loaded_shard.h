@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -16,6 +17,7 @@
 #include "core/base/pause.h"
 #include "core/plan/shard.h"
 #include "core/runtime/shard_runner.h"
+#include "core/runtime/training/trainer.h"
 #include "daemon/stage/work_watch.h"
 
 namespace pareto::daemon {
@@ -56,6 +58,11 @@ class LoadedShard {
   /// watch allows, pauses not counted); kClosed (stop()).
   Expected<Result> run(std::vector<Value> inputs, runtime::EarlyOutputs* early = nullptr,
                        Pauser* pauser = nullptr);
+  /// Returns whether it was loaded to be trained.
+  bool trains() const { return runner_->trainer() != nullptr; }
+  /// Calls `pass` with what trains the shard, by the rules of run(). Returns how long it took. Fails:
+  /// kInvalidArgument (it is not trained), kTimeout as run() does, and as `pass` does.
+  Expected<Nanoseconds> train(const std::function<Expected<>(runtime::Trainer&)>& pass);
   /// Makes the run that is under way for that taker fail soon, if it is in a loop of the shard.
   void stop(const runtime::EarlyOutputs& early);
   /// Runs the shard on example inputs of that batch: the whole `repeats` times, after a run that

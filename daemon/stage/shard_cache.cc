@@ -7,6 +7,7 @@
 #include "core/base/text.h"
 #include "core/plan/plan.h"
 #include "core/plan/stage_settings.h"
+#include "core/runtime/training/trainer.h"
 
 namespace pareto::daemon {
 namespace {
@@ -17,6 +18,9 @@ constexpr std::uint64_t kShareLeft = 16;
 
 /// The most shards of which something is remembered when they are gone.
 constexpr std::size_t kMostKnown = 10'000;
+
+/// Copies of the weights that training takes: gradients, and the optimiser's state of up to two.
+constexpr std::uint64_t kTrainingCopies = 3;
 
 std::uint64_t difference(std::uint64_t more, std::uint64_t less) {
   return more - std::min(more, less);
@@ -37,9 +41,11 @@ std::uint64_t taken_bytes(const MemoryReading& before, const MemoryReading& afte
 std::string key_of(const plan::Shard& shard, const runtime::RunnerOptions& options) {
   const std::string schedule =
       plan::is_program(options.schedule) ? sha256(options.schedule).hex() : options.schedule;
-  return fmt::format("{} {} {} {} {} {} {} {}", shard.digest().hex(), options.engine,
+  const std::string training =
+      options.training ? sha256(plan::training_json(options.training->settings)).hex() : "";
+  return fmt::format("{} {} {} {} {} {} {} {} {}", shard.digest().hex(), options.engine,
                      runtime::to_string(options.precision), options.threads, options.device,
-                     options.batch, options.max_error, schedule);
+                     options.batch, options.max_error, schedule, training);
 }
 
 }  // namespace
@@ -148,7 +154,8 @@ Expected<ShardCache::Loaded> ShardCache::load_anew(const plan::Shard& shard,
                                                    const runtime::RunnerOptions& options,
                                                    const std::string& key,
                                                    const WorkWatch::StopFlag& stop) {
-  const std::uint64_t needed = plan::loading_bytes(shard, options.batch);
+  std::uint64_t needed = plan::loading_bytes(shard, options.batch);
+  if (options.training) needed += kTrainingCopies * shard.weight_bytes();
   const MemoryReading before = memory_();
   PARETO_TRY(check_memory(shard, needed, before));
   const std::optional<Known> known = known_of(key);
@@ -158,7 +165,7 @@ Expected<ShardCache::Loaded> ShardCache::load_anew(const plan::Shard& shard,
   // An engine that was stopped looks like one that does not run: the one that was kept need not be
   // the fastest.
   if (*stop) return fail(ErrorCode::kTimeout, "it was stopped");
-  history_.add(shard, options, runner->report());
+  if (!options.training) history_.add(shard, options, runner->report());
   const MemoryReading after = memory_();
   const std::uint64_t taken = taken_bytes(before, after);
   const std::uint64_t packed = runner->report().packed_bytes;
@@ -179,7 +186,7 @@ Expected<ShardCache::Loaded> ShardCache::load_anew(const plan::Shard& shard,
   const std::lock_guard lock(mutex_);
   // Another load of the same may have gone on next to this one.
   if (auto other = find_loaded(key)) return *std::move(other);
-  if (known_.size() < kMostKnown) {
+  if (known_.size() < kMostKnown && !options.training) {
     const runtime::LoadReport& report = loaded->report();
     known_.try_emplace(key, Known{report.engine, report.precision, report.precision_reason,
                                   report.schedule, report.schedule_reason});

@@ -5,7 +5,6 @@
 #include "core/base/counted.h"
 #include "core/base/printable.h"
 #include "core/base/text.h"
-#include "core/plan/stage_settings.h"
 
 namespace pareto::daemon {
 namespace {
@@ -29,17 +28,6 @@ constexpr std::chrono::hours kLong{1};
 
 /// The most characters of why a stage failed, which may quote what a peer sent.
 constexpr std::size_t kLongestFailure = 1000;
-
-control::StageReport report_of(const StageContext& context, const LoadedShard& shard,
-                               control::StageState state, const std::string& failure) {
-  const StageMeter& meter = *context.meter;
-  const bool ended = state == control::StageState::kFailed || state == control::StageState::kClosed;
-  return {context.pipeline, context.stage,
-          shard.handle(),   state,
-          failure,          meter.requests,
-          meter.failed,     meter.bytes_received,
-          meter.bytes_sent, ended ? 0 : meter.in_flight.load()};
-}
 
 }  // namespace
 
@@ -317,28 +305,6 @@ control::StageReport Stage::status() const {
   return report_of(context_, *work_.shard(), state_, failure_);
 }
 
-WatchedStage Stage::watch() const {
-  const std::shared_ptr<LoadedShard> loaded = work_.shard();
-  const plan::Shard& shard = loaded->shard();
-  const StageMeter& meter = *context_.meter;
-  control::StageActivity activity{status()};
-  activity.model = shard.model;
-  activity.begin = shard.begin;
-  activity.end = shard.end;
-  activity.engine = loaded->report().engine;
-  activity.answered = meter.answered;
-  activity.dropped = meter.dropped;
-  activity.wait = meter.wait.read();
-  activity.compute = meter.compute.read();
-  activity.receiving = Nanoseconds(meter.receiving);
-  activity.sending = Nanoseconds(meter.sending);
-  activity.round_trip = Nanoseconds(meter.round_trip);
-  activity.link_bytes_per_second = meter.link_bytes_per_second;
-  activity.schedule = plan::schedule_title(loaded->report().schedule);
-  activity.workers = meter.workers.read();
-  // Before its first request there is no time; after another shard's there may be too many.
-  activity.workers.resize(loaded->workers());
-  return {meter.place, std::move(activity)};
-}
+WatchedStage Stage::watch() const { return watched_stage(context_, *work_.shard(), status()); }
 
 }  // namespace pareto::daemon

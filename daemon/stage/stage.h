@@ -24,6 +24,7 @@
 #include "core/control/hello.h"
 #include "core/control/stage_report.h"
 #include "core/transport/transport.h"
+#include "daemon/stage/hosted_stage.h"
 #include "daemon/stage/loaded_shard.h"
 #include "daemon/stage/send_turn.h"
 #include "daemon/stage/stage_context.h"
@@ -34,12 +35,6 @@
 #include "daemon/stage/stage_work.h"
 
 namespace pareto::daemon {
-
-/// A stage's activity, and where its meter counts it.
-struct WatchedStage {
-  StagePlace place;
-  control::StageActivity activity;
-};
 
 /// The most that the requests in one queue of a stage hold, in bytes, unless one alone holds more.
 inline constexpr std::uint64_t kQueueBytes = std::uint64_t{256} << 20;
@@ -66,47 +61,23 @@ struct StageParts {
 /// | kEnd comes, or drain() | it leaves after everything else, then the stage is closed |
 /// | a link breaks | the stage fails, and closes both links, so that the neighbours notice |
 ///
-/// Owned by StageHost. Threads: every call from any thread. The destructor ends the stage, and
-/// waits for its own threads however long one computes.
-class Stage {
+/// Owned by StageHost. Threads: every call from any thread.
+class Stage final : public HostedStage {
  public:
   explicit Stage(StageParts parts);
-  ~Stage();
-  Stage(const Stage&) = delete;
-  Stage& operator=(const Stage&) = delete;
+  ~Stage() override;
 
-  /// Takes a link that has said hello in `role`, and answers it kReady; from then on pings on it
-  /// are answered. Fails: as StageLinks::attach does; kExhausted (no thread for it). The link is
-  /// left to the caller unless it was taken; the stage ends if a link that it took fails.
-  Expected<> attach(control::Role role, std::unique_ptr<transport::Link>& link, Deadline deadline);
-  /// Waits for both links, starts the threads, primes the downstream link. Returns its smallest
-  /// round trip; 0 if the sink connects. It is called once, and again after kTimeout. Fails:
-  /// kTimeout (naming who did not connect), kClosed, kInvalidArgument (started before), and as
-  /// links do.
-  Expected<Nanoseconds> start(TimePoint deadline);
-  /// Runs `shard` from the next request on. Links, and how warm they are, stay as they are; so do
-  /// counts and times. What the profile says of a request is forgotten. Returns the report before.
-  /// Fails: kInvalidArgument (the stage does not run, or has a request in flight); kExhausted (its
-  /// downstream link was not primed for messages as large as the shard sends: open another stage).
-  Expected<control::StageReport> change_shard(std::shared_ptr<LoadedShard> shard);
-
-  /// Takes no more requests; those that came are finished and sent, then kEnd. Returns at once.
-  void drain();
-  /// Waits until the stage has ended. Returns false at the deadline.
-  bool wait_ended(TimePoint deadline);
-  /// Ends the stage at once, requests in flight or not, and joins its threads. Returns false at the
-  /// deadline: a thread still computes. The stage is then kept until another close_by() returns
-  /// true.
-  bool close_by(TimePoint deadline);
-
-  /// Lets other stages compute although a thread of this one, which is closed, computes on.
-  void let_go() { work_.let_go(); }
-
-  control::StageReport status() const;
-  WatchedStage watch() const;
-  /// Returns since when nothing has happened: the opening of a stage that has not run yet, or its
-  /// end. None if it is at work.
-  std::optional<TimePoint> idle_since() const;
+  Expected<> attach(control::Role role, std::unique_ptr<transport::Link>& link,
+                    Deadline deadline) override;
+  Expected<Nanoseconds> start(TimePoint deadline) override;
+  Expected<control::StageReport> change_shard(std::shared_ptr<LoadedShard> shard) override;
+  void drain() override;
+  bool wait_ended(TimePoint deadline) override;
+  bool close_by(TimePoint deadline) override;
+  void let_go() override { work_.let_go(); }
+  control::StageReport status() const override;
+  WatchedStage watch() const override;
+  std::optional<TimePoint> idle_since() const override;
 
  private:
   // Bodies of the stage's threads.

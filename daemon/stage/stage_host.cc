@@ -6,6 +6,8 @@
 #include "core/control/hello.h"
 #include "core/plan/stage_settings.h"
 #include "daemon/stage/link_probe.h"
+#include "daemon/stage/stage.h"
+#include "daemon/stage/training_stage.h"
 
 namespace pareto::daemon {
 namespace {
@@ -43,6 +45,11 @@ Expected<> check(const control::StageRequest& asked) {
                 -plan::kMostPriority, plan::kMostPriority);
   }
   return {};
+}
+
+std::shared_ptr<HostedStage> make_stage(StageParts parts) {
+  if (parts.shard->trains()) return std::make_shared<TrainingStage>(std::move(parts));
+  return std::make_shared<Stage>(std::move(parts));
 }
 
 /// Far more bytes than a hello has.
@@ -126,7 +133,7 @@ Expected<transport::Transport*> StageHost::transport_named(const std::string& na
               join(names));
 }
 
-Expected<std::shared_ptr<Stage>> StageHost::find(const Key& key) const {
+Expected<std::shared_ptr<HostedStage>> StageHost::find(const Key& key) const {
   const std::lock_guard lock(mutex_);
   const auto found = stages_.find(key);
   if (found == stages_.end()) {
@@ -164,8 +171,8 @@ Expected<> StageHost::check_room(const Key& key) const {
   return {};
 }
 
-std::vector<std::shared_ptr<Stage>> StageHost::take_forgotten() {
-  std::vector<std::shared_ptr<Stage>> forgotten;
+std::vector<std::shared_ptr<HostedStage>> StageHost::take_forgotten() {
+  std::vector<std::shared_ptr<HostedStage>> forgotten;
   const TimePoint now = std::chrono::steady_clock::now();
   for (auto it = stages_.begin(); it != stages_.end();) {
     const auto idle_since = it->second->idle_since();
@@ -190,7 +197,7 @@ Expected<StageAddresses> StageHost::open(OpenStage opening) {
     addresses.sink = sink->address;
   }
   const Key key{asked.pipeline, asked.stage};
-  std::vector<std::shared_ptr<Stage>> forgotten;
+  std::vector<std::shared_ptr<HostedStage>> forgotten;
   const auto has_room = [&] {
     const std::lock_guard lock(mutex_);
     forgotten = take_forgotten();
@@ -210,7 +217,7 @@ Expected<StageAddresses> StageHost::open(OpenStage opening) {
   parts.context.meter = meters_.open(asked.stage);
   parts.context.meter->profiled_compute = asked.profiled_compute.count();
   parts.turns = {turns_->open(asked.pipeline, asked.weight), asked.priority};
-  auto stage = std::make_shared<Stage>(std::move(parts));
+  std::shared_ptr<HostedStage> stage = make_stage(std::move(parts));
   const std::lock_guard lock(mutex_);
   PARETO_TRY(check_room(key));
   stages_[key] = std::move(stage);
@@ -220,7 +227,7 @@ Expected<StageAddresses> StageHost::open(OpenStage opening) {
 
 Expected<> StageHost::greet(const control::Hello& hello, std::unique_ptr<transport::Link>& link,
                             TimePoint deadline) {
-  std::shared_ptr<Stage> stage;
+  std::shared_ptr<HostedStage> stage;
   {
     std::unique_lock lock(mutex_);
     const Key key{hello.pipeline, hello.stage};
@@ -250,7 +257,7 @@ Expected<control::StageReport> StageHost::change_shard(std::uint64_t pipeline, s
 }
 
 Expected<control::StageReport> StageHost::close(std::uint64_t pipeline, std::uint32_t stage) {
-  std::shared_ptr<Stage> found;
+  std::shared_ptr<HostedStage> found;
   {
     const std::lock_guard lock(mutex_);
     const auto entry = stages_.find({pipeline, stage});
@@ -267,7 +274,7 @@ Expected<control::StageReport> StageHost::close(std::uint64_t pipeline, std::uin
   return found->status();
 }
 
-void StageHost::retire(std::shared_ptr<Stage> stage) {
+void StageHost::retire(std::shared_ptr<HostedStage> stage) {
   const bool ended = stage->close_by(*deadline_after(kStopping));
   if (!ended) {
     stage->let_go();

@@ -21,10 +21,10 @@
 #include "core/transport/link_probe.h"
 #include "core/transport/transport.h"
 #include "daemon/device/device_scheduler.h"
+#include "daemon/stage/hosted_stage.h"
 #include "daemon/stage/link_door.h"
 #include "daemon/stage/link_probe.h"
 #include "daemon/stage/shard_cache.h"
-#include "daemon/stage/stage.h"
 #include "daemon/stage/stage_meter.h"
 
 namespace pareto::daemon {
@@ -136,13 +136,13 @@ class StageHost {
   };
   /// A link that only one call uses. It is closed when the daemon ends.
   class Probe;
-  using Stages = std::map<Key, std::shared_ptr<Stage>>;
+  using Stages = std::map<Key, std::shared_ptr<HostedStage>>;
 
   explicit StageHost(StageHostOptions options) : options_(std::move(options)) {}
   Expected<const Door*> door_of(const std::string& transport) const;
   /// Returns the transport to connect by, even if no address listens on it.
   Expected<transport::Transport*> transport_named(const std::string& name) const;
-  Expected<std::shared_ptr<Stage>> find(const Key& key) const;
+  Expected<std::shared_ptr<HostedStage>> find(const Key& key) const;
   Expected<std::unique_ptr<transport::Link>> connect_downstream(transport::Transport& transport,
                                                                 const OpenStage& request) const;
   /// Calls measure(link) with a link that is used for nothing else.
@@ -152,9 +152,9 @@ class StageHost {
   Expected<> greet(const control::Hello& hello, std::unique_ptr<transport::Link>& link,
                    TimePoint deadline);
   Expected<> check_room(const Key& key) const;
-  std::vector<std::shared_ptr<Stage>> take_forgotten();
+  std::vector<std::shared_ptr<HostedStage>> take_forgotten();
   /// Closes a stage, and keeps it if one of its threads still computes.
-  void retire(std::shared_ptr<Stage> stage);
+  void retire(std::shared_ptr<HostedStage> stage);
   /// Closes the listeners and takes all stages. From then on open() fails.
   Stages take_all();
 
@@ -168,7 +168,7 @@ class StageHost {
   Stages stages_;
   std::set<transport::Link*> probes_;
   /// Closed stages of which a thread has not ended.
-  std::vector<std::shared_ptr<Stage>> computing_still_;
+  std::vector<std::shared_ptr<HostedStage>> computing_still_;
   // These are last: their threads use all of the above.
   std::vector<Door> doors_;
 };

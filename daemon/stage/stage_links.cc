@@ -103,6 +103,9 @@ Expected<bool> StageLinks::take(Received& received) {
       return true;
     case MessageKind::kHello:
     case MessageKind::kReady:
+    case MessageKind::kTrain:
+    case MessageKind::kGradient:
+    case MessageKind::kStep:
       break;
   }
   return fail(ErrorCode::kCorrupt, "upstream {} sent a message of kind {}", upstream_->peer(),

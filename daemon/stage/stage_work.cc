@@ -46,6 +46,20 @@ TurnRequest StageWork::turn_of(const StageItem& item, const LoadedShard& shard) 
           .can_pause = on_cores && shard.workers() == 0};
 }
 
+Expected<TrainingTimes> StageWork::train(const std::function<Expected<>(runtime::Trainer&)>& pass) {
+  const std::shared_ptr<LoadedShard> shard = this->shard();
+  StageItem item;
+  item.queued = clock_.now();
+  TurnRequest request = turn_of(item, *shard);
+  request.can_pause = false;
+  PARETO_ASSIGN(const Turn turn, turns_.taker->take(request));
+  const Nanoseconds waited = clock_.now() - item.queued;
+  PARETO_ASSIGN(const Nanoseconds compute, shard->train(pass));
+  context_.meter->turn_wait.record(waited);
+  context_.meter->compute.record(compute);
+  return TrainingTimes{waited, compute};
+}
+
 std::optional<StageWork::Turn> StageWork::try_turn(const StageItem& item) {
   return turns_.taker->try_take(turn_of(item, *shard()));
 }

@@ -3,11 +3,10 @@
 //   StageItem (a request's inputs) ──its turn──compute──▶ the same item (outputs, or its error)
 //                                       └─early──▶ parts of the outputs, while the shard still runs
 //
-// The kind of a message says which pass it asks for, its number whose pass it is. There is one pass
-// today: values go forward. Another one is one more kind in compute(), and finds by the request's
-// number what the first one kept.
+// Passes of training are calls of train(): who makes them knows their order (training_stage.h).
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -30,6 +29,12 @@ struct StageTurns {
   int priority = 0;  ///< priority of requests that name none
 };
 
+/// Times of one pass of training.
+struct TrainingTimes {
+  Nanoseconds waited{};  ///< for a turn
+  Nanoseconds compute{};
+};
+
 /// A stage's shard at work.
 ///
 /// Threads: compute() from one thread at a time; everything else from any.
@@ -48,6 +53,9 @@ class StageWork {
   void compute(StageItem& item, std::optional<Turn> turn = std::nullopt);
   /// Returns a turn to compute the item if the device gives one at once.
   std::optional<Turn> try_turn(const StageItem& item);
+  /// Calls `pass` with what trains the shard, in a turn of the device. Fails: as TurnTaker::take and
+  /// LoadedShard::train do.
+  Expected<TrainingTimes> train(const std::function<Expected<>(runtime::Trainer&)>& pass);
   /// Wakes a request that waits for its turn. It fails, and so does every later one.
   void close() { turns_.taker->close(); }
   /// Lets others compute although a run of this stage, which is closed, does not end.

@@ -131,6 +131,10 @@ class FakeDaemon final : public cluster::DaemonClient {
   Expected<control::ShardReport> load_shard(const plan::Shard& shard,
                                             const control::ShardSettings& settings) override;
   Expected<std::uint64_t> unload_shard(const std::string& handle) override;
+  Expected<std::vector<plan::StateTensor>> training_state(const std::string& /*handle*/,
+                                                          std::uint64_t /*most_bytes*/) override {
+    return fail(ErrorCode::kInvalidArgument, "it trains nothing");
+  }
   Expected<cluster::OpenedStage> open_stage(const control::StageRequest& request) override;
   Expected<Nanoseconds> start_stage(std::uint64_t pipeline, std::uint32_t stage,
                                     std::chrono::milliseconds timeout) override;

@@ -1,0 +1,295 @@
+#include "daemon/stage/training_stage.h"
+
+#include <utility>
+
+#include "core/base/counted.h"
+#include "core/base/printable.h"
+#include "core/control/hello.h"
+#include "core/transport/prime.h"
+
+namespace pareto::daemon {
+namespace {
+
+using transport::Link;
+using wire::Message;
+using wire::MessageKind;
+
+/// More messages than a step has of each kind. A step needs room for all gradients that come while
+/// others go forward, or two stages would wait for each other.
+constexpr std::size_t kMostWaiting = plan::kMostMicroBatches + 2;
+
+/// Time to tell the sink why training ends.
+constexpr std::chrono::seconds kToTell{1};
+
+constexpr std::chrono::hours kUntilItEnds{1};
+constexpr std::size_t kLongestReason = 1000;
+
+}  // namespace
+
+TrainingStage::TrainingStage(StageParts parts)
+    : context_(std::move(parts.context)),
+      sink_connects_(parts.downstream == nullptr),
+      payload_checksum_(parts.payload_checksum),
+      upstream_(context_, "upstream link"),
+      downstream_(context_, "downstream link"),
+      from_upstream_(kMostWaiting),
+      from_downstream_(kMostWaiting),
+      to_upstream_(kMostWaiting),
+      to_downstream_(kMostWaiting),
+      work_(
+          context_, parts.shard, std::move(parts.turns), [] { return false; }, [](Message) {}),
+      has_downstream_(!sink_connects_) {
+  if (!sink_connects_) downstream_.set(std::move(parts.downstream));
+  steps_.emplace(context_, work_, parts.shard->options().training->settings,
+                 TrainingQueues{from_upstream_, from_downstream_, to_upstream_, to_downstream_});
+}
+
+TrainingStage::~TrainingStage() {
+  while (!close_by(*deadline_after(kUntilItEnds))) {
+  }
+}
+
+Expected<> TrainingStage::attach(control::Role role, std::unique_ptr<Link>& link,
+                                 Deadline deadline) {
+  const bool upstream = role == control::Role::kUpstream;
+  const char* const called = upstream ? "upstream" : "sink";
+  TrainingLink& place = upstream ? upstream_ : downstream_;
+  {
+    const std::lock_guard lock(mutex_);
+    if (ended_) return fail(ErrorCode::kClosed, "{} has ended", context_.name());
+    if (!upstream && !sink_connects_) {
+      return fail(ErrorCode::kInvalidArgument, "{} has a next stage, no sink", context_.name());
+    }
+    if (place.is_set()) {
+      return fail(ErrorCode::kInvalidArgument, "{} has its {} already", context_.name(), called);
+    }
+    if (!payload_checksum_) link->send_without_checksum();
+    place.set(std::move(link));
+  }
+  const auto served = [&]() -> Expected<> {
+    PARETO_TRY(place.send(control::ready_message(context_.pipeline), deadline));
+    const std::lock_guard lock(mutex_);
+    if (ended_) return fail(ErrorCode::kClosed, "{} has ended", context_.name());
+    PARETO_TRY(start_thread([this, upstream, &place] {
+      receive(place, upstream ? from_upstream_ : from_downstream_);
+    }));
+    (upstream ? has_upstream_ : has_downstream_) = true;
+    changed_.notify_all();
+    return {};
+  }();
+  if (!served) end(served.error().message);
+  return served;
+}
+
+Expected<Nanoseconds> TrainingStage::start(TimePoint deadline) {
+  {
+    std::unique_lock lock(mutex_);
+    if (std::exchange(started_, true)) {
+      return fail(ErrorCode::kInvalidArgument, "{} was started before", context_.name());
+    }
+    const bool in_time = changed_.wait_until(
+        lock, deadline, [&] { return ended_ || (has_upstream_ && has_downstream_); });
+    if (ended_) {
+      return fail(ErrorCode::kClosed, "{} has ended{}{}", context_.name(),
+                  failure_.empty() ? "" : ": ", failure_);
+    }
+    if (!in_time) {
+      started_ = false;
+      return fail(ErrorCode::kTimeout, "{}: its {} did not connect in time", context_.name(),
+                  has_upstream_ ? "sink" : "upstream");
+    }
+  }
+  transport::LinkFigures figures;
+  if (!sink_connects_) {
+    auto primed = with_context(
+        transport::prime(downstream_.link(), context_.pipeline, work_.shard()->output_bytes(),
+                         transport::PingWay::kThere, deadline),
+        "{}: priming the link to the next stage", context_.name());
+    if (!primed) {
+      end(primed.error().message);
+      return tl::unexpected(std::move(primed).error());
+    }
+    figures = *primed;
+    context_.meter->round_trip = figures.round_trip.count();
+    context_.meter->link_bytes_per_second = figures.bytes_per_second;
+  }
+  if (auto running = start_threads(); !running) {
+    end(running.error().message);
+    return tl::unexpected(std::move(running).error());
+  }
+  return figures.round_trip;
+}
+
+Expected<> TrainingStage::start_threads() {
+  const std::lock_guard lock(mutex_);
+  if (ended_) return fail(ErrorCode::kClosed, "{} has ended", context_.name());
+  if (state_ == control::StageState::kOpening) state_ = control::StageState::kRunning;
+  if (!sink_connects_) {
+    PARETO_TRY(start_thread([this] { receive(downstream_, from_downstream_); }));
+  }
+  PARETO_TRY(start_thread([this] { compute(); }));
+  PARETO_TRY(start_thread([this] { send(to_upstream_, upstream_); }));
+  return start_thread([this] { send(to_downstream_, downstream_); });
+}
+
+Expected<> TrainingStage::start_thread(std::function<void()> body) {
+  return with_context(threads_.start(std::move(body)), "{}", context_.name());
+}
+
+void TrainingStage::receive(TrainingLink& from, MessageQueue& queue) {
+  for (;;) {
+    auto received = from.receive();
+    if (!received && &from == &upstream_ && is_draining()) break;
+    if (!received) return link_ended(received.error());
+    const bool last = received->message.kind == MessageKind::kEnd;
+    if (!queue.push(std::move(received->message))) return;
+    if (last) return;
+  }
+  Message message;
+  message.kind = MessageKind::kEnd;
+  message.pipeline = context_.pipeline;
+  static_cast<void>(queue.push(std::move(message)));
+}
+
+void TrainingStage::compute() {
+  while (auto message = from_upstream_.pop()) {
+    const auto goes_on = handle(*std::move(message));
+    if (!goes_on) return break_off(goes_on.error());
+    if (!*goes_on) return;
+  }
+}
+
+Expected<bool> TrainingStage::handle(Message message) {
+  StageMeter& meter = *context_.meter;
+  switch (message.kind) {
+    case MessageKind::kTrain: {
+      ++meter.requests;
+      ++meter.in_flight;
+      const auto done = steps_->run(std::move(message));
+      --meter.in_flight;
+      PARETO_TRY(done);
+      return true;
+    }
+    case MessageKind::kValues:
+      PARETO_TRY(evaluate(std::move(message)));
+      return true;
+    case MessageKind::kError:
+      return tl::unexpected(control::error_of(message));
+    case MessageKind::kEnd:
+      PARETO_TRY(to_downstream_.push(std::move(message)));
+      return false;
+    default:
+      return fail(ErrorCode::kCorrupt, "upstream sent a message of kind {} between two steps",
+                  static_cast<int>(message.kind));
+  }
+}
+
+Expected<> TrainingStage::evaluate(Message message) {
+  StageMeter& meter = *context_.meter;
+  ++meter.requests;
+  StageItem item;
+  item.message = std::move(message);
+  item.times.stage = context_.stage;
+  item.queued = std::chrono::steady_clock::now();
+  work_.compute(item);
+  item.message.timeline.push_back(item.times);
+  return to_downstream_.push(std::move(item.message));
+}
+
+void TrainingStage::send(MessageQueue& queue, TrainingLink& to) {
+  while (auto message = queue.pop()) {
+    const bool last = message->kind == MessageKind::kEnd;
+    if (const auto sent = to.send(*message); !sent) return link_ended(sent.error());
+    if (message->kind == MessageKind::kValues) ++context_.meter->answered;
+    if (last) return end(std::nullopt);
+  }
+}
+
+bool TrainingStage::is_draining() const {
+  const std::lock_guard lock(mutex_);
+  return state_ == control::StageState::kDraining;
+}
+
+void TrainingStage::link_ended(const Error& error) {
+  // Once the end has been announced anybody may leave.
+  if (error.code == ErrorCode::kClosed && is_draining()) return end(std::nullopt);
+  end(error.message);
+}
+
+void TrainingStage::break_off(const Error& error) {
+  // A closed queue means that the stage has ended already.
+  if (ended_) return;
+  Message message = context_.failure_of(0, error);
+  message.pipeline = context_.pipeline;
+  static_cast<void>(downstream_.send(message, deadline_after(kToTell)));
+  end(error.message);
+}
+
+Expected<control::StageReport> TrainingStage::change_shard(std::shared_ptr<LoadedShard> /*shard*/) {
+  return fail(ErrorCode::kInvalidArgument, "{} trains: it keeps its shard", context_.name());
+}
+
+void TrainingStage::end(std::optional<std::string> failure) {
+  if (failure) failure = printable(*failure, kLongestReason);
+  {
+    const std::lock_guard lock(mutex_);
+    if (ended_.exchange(true)) return;
+    ended_at_ = std::chrono::steady_clock::now();
+    state_ = failure ? control::StageState::kFailed : control::StageState::kClosed;
+    if (failure) failure_ = *failure;
+    upstream_.close();
+    downstream_.close();
+    changed_.notify_all();
+  }
+  work_.close();
+  for (MessageQueue* const queue :
+       {&from_upstream_, &from_downstream_, &to_upstream_, &to_downstream_}) {
+    queue->close();
+  }
+  StageMeter& meter = *context_.meter;
+  meter.broken = failure.has_value();
+  meter.ended = true;
+  const std::string how = failure ? "failed: " + *failure
+                                  : "ended after " + counted(meter.requests.load(), "micro-batch");
+  context_.log(failure ? LogLevel::kWarn : LogLevel::kDebug, context_.name() + " " + how);
+}
+
+void TrainingStage::drain() {
+  bool ran = false;
+  {
+    const std::lock_guard lock(mutex_);
+    ran = state_ == control::StageState::kRunning;
+    if (!ran && state_ != control::StageState::kOpening) return;
+    if (ran) state_ = control::StageState::kDraining;
+  }
+  if (!ran) return end(std::nullopt);
+  upstream_.close();
+}
+
+std::optional<TimePoint> TrainingStage::idle_since() const {
+  const std::lock_guard lock(mutex_);
+  if (state_ == control::StageState::kOpening) return opened_at_;
+  return ended_at_;
+}
+
+bool TrainingStage::wait_ended(TimePoint deadline) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_until(lock, deadline, [&] { return ended_.load(); });
+}
+
+bool TrainingStage::close_by(TimePoint deadline) {
+  end(std::nullopt);
+  work_.stop();
+  return threads_.join_by(deadline);
+}
+
+control::StageReport TrainingStage::status() const {
+  const std::lock_guard lock(mutex_);
+  return report_of(context_, *work_.shard(), state_, failure_);
+}
+
+WatchedStage TrainingStage::watch() const {
+  return watched_stage(context_, *work_.shard(), status());
+}
+
+}  // namespace pareto::daemon
