@@ -179,7 +179,14 @@ Expected<> Deployment::find_devices(const plan::Plan& plan, const Cluster& clust
 Expected<std::vector<ShardLease>> Deployment::load_shards(const plan::Plan& plan,
                                                           ShardPool& pool) const {
   return of_every_stage<ShardLease>(devices_.size(), [&](std::size_t i) {
-    return pool.acquire(*devices_[i], plan.operators_of(i), shard_settings(plan, i));
+    control::ShardSettings settings = shard_settings(plan, i);
+    if (!options_.training.empty()) {
+      const StageTraining& training = options_.training[i];
+      settings.training = training.settings;
+      settings.loss_manifest = training.loss_manifest;
+      settings.loss_archive = training.loss_archive;
+    }
+    return pool.acquire(*devices_[i], plan.operators_of(i), settings);
   });
 }
 

@@ -29,6 +29,13 @@ namespace pareto::cluster {
 
 class CodecChooser;  // coordinator/cluster/codec_choice.h
 
+/// How a stage is trained: control::ShardSettings has the same three.
+struct StageTraining {
+  std::string settings;
+  std::string loss_manifest{};
+  std::string loss_archive{};
+};
+
 struct DeploymentOptions {
   /// The longest that connecting, each handshake and each ping may take.
   std::chrono::milliseconds link_timeout{10'000};
@@ -45,6 +52,8 @@ struct DeploymentOptions {
   double weight = 1;
   int priority = 0;
   bool deadlines = false;  ///< whether requests say how much time they have left
+  /// How each stage is trained; empty: none is.
+  std::vector<StageTraining> training{};
   /// True if tensors carry a checksum on all links that reach beyond a machine's memory.
   bool payload_checksum = true;
 };

@@ -26,6 +26,10 @@ struct MicroBatch {
   std::int64_t samples = 0;  ///< N: its loss counts by its share of the batch
 };
 
+/// Checks that a step can be made of a batch. Fails: kInvalidArgument (no micro-batch, too many, one
+/// without samples).
+Expected<> check_batch(const std::vector<MicroBatch>& batch);
+
 /// Settings of one step.
 struct StepOrder {
   std::uint64_t seed = 0;  ///< of dropout, together with the step

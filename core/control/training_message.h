@@ -24,7 +24,7 @@ struct TrainingPlace {
 
 /// Activations, and how many micro-batches their step has.
 struct TrainingInputs {
-  plan::Activations activations;
+  plan::Activations activations{};
   std::uint32_t micro_batches = 1;
   bool wants_norms = false;  ///< whether the last gradients of the step bring norms with them
 };

@@ -43,19 +43,19 @@ inline constexpr std::size_t kMostTrainingBytes = 16 << 20;
 
 struct TrainingSettings {
   /// Tells trainings apart that use equal shards: each has parameters of its own.
-  std::string id;
+  std::string id{};
   std::uint32_t stage = 0;  ///< 0 is the first
   std::uint32_t stages = 1;
   std::string order = "1f1b";  ///< a name from core/plan/training_order.h
-  Optimiser optimiser;
+  Optimiser optimiser{};
   /// Module paths whose parameters stay as they are. What is at or under them runs as in
   /// evaluation.
-  std::vector<std::string> frozen;
+  std::vector<std::string> frozen{};
   bool bf16 = false;  ///< forward passes compute in bf16 what may be (autocast)
-  std::vector<TiedParameter> tied;
+  std::vector<TiedParameter> tied{};
   /// Tensors of an earlier training to begin with, which the device's store has. Names are as in
   /// Trainer::state().
-  std::vector<WeightRef> state;
+  std::vector<WeightRef> state{};
 };
 
 /// Returns whether a module path is one of `frozen`, or lies under one.

@@ -62,9 +62,9 @@ struct StageStepTimes {
 /// The command to let the optimisers step, on its way from stage to stage.
 struct StepCommand {
   double learning_rate = 0;
-  double scale = 1;                   ///< factor of all gradients: below 1 if they are clipped
-  TiedGradients tied;                 ///< sums of the stages that it has passed
-  std::vector<StageStepTimes> times;  ///< times of the stages that it has passed, in order
+  double scale = 1;                     ///< factor of all gradients: below 1 if they are clipped
+  TiedGradients tied;                   ///< sums of the stages that it has passed
+  std::vector<StageStepTimes> times{};  ///< times of the stages that it has passed, in order
 };
 
 /// A tensor of a model or of its optimiser. Parameters and buffers have the model's own names. The
