@@ -26,7 +26,7 @@ namespace pareto::daemon {
 
 /// Parts that come from outside; tests give their own.
 struct DaemonParts {
-  runtime::RunnerFactory runners = runtime::ShardRunner::load;
+  runtime::RunnerFactory runners = runtime::load_runner;
   MemoryProbe memory = read_memory;
   runtime::RuntimeInfo runtime;
   std::vector<std::string> engines;

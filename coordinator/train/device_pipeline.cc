@@ -86,6 +86,7 @@ Expected<std::unique_ptr<DevicePipeline>> DevicePipeline::open(
   for (std::size_t i = 0; i < stages.size(); ++i) {
     TrainingStage& stage = stages[i];
     stage.settings.id = fmt::format("{}/{}", id, i);
+    if (i > 0) stage.settings.gradient_codec = options.gradient_codec;
     std::vector<plan::WeightRef> tensors = stage.settings.state;
     cluster::StageTraining training{.settings = plan::training_json(stage.settings)};
     if (i + 1 == stages.size()) {

@@ -25,6 +25,9 @@ namespace pareto::train {
 
 struct DevicePipelineOptions {
   cluster::DeploymentOptions deployment{};
+  /// The codec by which gradients travel between stages, a name from core/wire/codec.h; empty: they
+  /// travel as they are. Activations travel by the plan's codecs.
+  std::string gradient_codec{};
   /// The longest that a device may take to answer while a step is under way.
   std::chrono::milliseconds timeout{60'000};
 };

@@ -142,9 +142,8 @@ Expected<std::unique_ptr<TrainingPipeline>> open_local_pipeline(
     runtime::RunnerOptions options;
     options.threads = threads;
     options.training = std::move(training);
-    PARETO_ASSIGN(auto runner,
-                  with_context(runtime::ShardRunner::load(stage.shard, weights, options),
-                               "stage {}", runners.size()));
+    PARETO_ASSIGN(auto runner, with_context(runtime::load_runner(stage.shard, weights, options),
+                                            "stage {}", runners.size()));
     runners.push_back(std::move(runner));
   }
   return std::make_unique<LocalPipeline>(std::move(runners));

@@ -22,17 +22,17 @@ namespace pareto::train {
 /// A part of a batch that crosses the pipeline at once.
 struct MicroBatch {
   std::vector<Value> inputs;
-  Value target;              ///< what the loss compares outputs with: a tensor int64 {N} of labels
+  Value target;              ///< labels: a tensor int64 {N}
   std::int64_t samples = 0;  ///< N: its loss counts by its share of the batch
 };
 
-/// Checks that a step can be made of a batch. Fails: kInvalidArgument (no micro-batch, too many, one
-/// without samples).
+/// Checks that a step can be made of a batch. Fails: kInvalidArgument (no micro-batch, too many,
+/// one without samples).
 Expected<> check_batch(const std::vector<MicroBatch>& batch);
 
 /// Settings of one step.
 struct StepOrder {
-  std::uint64_t seed = 0;  ///< of dropout, together with the step
+  std::uint64_t seed = 0;  ///< seed of dropout, together with the step
   std::uint64_t step = 0;  ///< counts up from 0
   double learning_rate = 0;
   double clip_norm = 0;  ///< the most that the norm of all gradients may be; 0: any

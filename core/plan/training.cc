@@ -62,6 +62,7 @@ Expected<TrainingSettings> settings_from(const Json& json) {
   PARETO_TRY(check_training_order(settings.order));
   PARETO_ASSIGN(settings.optimiser, optimiser_from(json.at("optimiser")));
   settings.bf16 = json.at("bf16").get<bool>();
+  PARETO_ASSIGN(settings.gradient_codec, name_from(json.at("gradient_codec")));
   PARETO_TRY(each_of(json, "frozen", [&](const Json& entry) -> Expected<> {
     PARETO_ASSIGN(std::string path, name_from(entry));
     settings.frozen.push_back(std::move(path));
@@ -124,6 +125,7 @@ std::string training_json(const TrainingSettings& settings) {
                               {"order", settings.order},
                               {"optimiser", optimiser_json(settings.optimiser)},
                               {"bf16", settings.bf16},
+                              {"gradient_codec", settings.gradient_codec},
                               {"frozen", settings.frozen}};
   json["tied"] = nlohmann::ordered_json::array();
   for (const TiedParameter& tied : settings.tied) {

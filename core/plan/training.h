@@ -52,6 +52,8 @@ struct TrainingSettings {
   /// evaluation.
   std::vector<std::string> frozen{};
   bool bf16 = false;  ///< forward passes compute in bf16 what may be (autocast)
+  /// The codec by which gradients travel to the stage before; empty: they travel as they are.
+  std::string gradient_codec{};
   std::vector<TiedParameter> tied{};
   /// Tensors of an earlier training to begin with, which the device's store has. Names are as in
   /// Trainer::state().

@@ -14,9 +14,9 @@ namespace pareto::plan {
 /// All micro-batches go forward, then all go backward (Huang et al., "GPipe", 2019). A stage keeps
 /// the activations of all.
 inline constexpr const char* kFillDrain = "fill-drain";
-/// A stage goes backward as soon as it can (Narayanan et al., "PipeDream", 2019, with a flush at the
-/// end of the step). It keeps the activations of at most as many micro-batches as stages follow it,
-/// and one.
+/// A stage goes backward as soon as it can (Narayanan et al., "PipeDream", 2019, with a flush at
+/// the end of the step). It keeps the activations of at most as many micro-batches as stages follow
+/// it, and one.
 inline constexpr const char* kOneForwardOneBackward = "1f1b";
 
 /// Returns the names of all orders.
@@ -30,7 +30,7 @@ struct TrainingPass {
   bool operator==(const TrainingPass&) const = default;
 };
 
-/// Returns the passes of stage `stage` of `stages`, each micro-batch once forward and once backward.
+/// Returns the passes of stage `stage` of `stages`: each micro-batch once forward, once backward.
 /// Micro-batches ascend in both directions, so gradients are summed in the order of plain gradient
 /// accumulation. `order` is a name of training_orders().
 std::vector<TrainingPass> training_passes(std::string_view order, std::uint32_t stage,

@@ -1,4 +1,5 @@
-// What crosses cuts while a model is trained. How messages carry it: core/control/training_message.h.
+// What crosses cuts while a model is trained. Messages carry it
+// (core/control/training_message.h).
 #pragma once
 
 #include <cstdint>
@@ -37,9 +38,9 @@ struct Gradients {
   std::vector<GradientNorm> norms;
 };
 
-/// What a micro-batch is compared with, on its way to the last stage.
+/// The labels of a micro-batch, on their way to the last stage.
 struct Target {
-  Value value;        ///< as the loss takes it: a tensor int64 {N} of labels
+  Value value;        ///< a tensor int64 {N}, or what else the loss takes
   double weight = 1;  ///< factor of its loss in the step: its share of the batch
 };
 
@@ -54,7 +55,7 @@ struct StageStepTimes {
   Nanoseconds forward{};
   Nanoseconds backward{};
   Nanoseconds optimiser{};
-  Nanoseconds waiting{};         ///< for activations, gradients, turns and the command to step
+  Nanoseconds waiting{};         ///< until activations, gradients, turns and commands came
   std::uint64_t bytes_sent = 0;  ///< activations and gradients together
   bool operator==(const StageStepTimes&) const = default;
 };

@@ -10,8 +10,8 @@
 namespace pareto::plan {
 
 nlohmann::ordered_json to_json(const WeightRef& weight);
-/// Reads a weight. Throws nlohmann::json::exception. Fails: kCorrupt, with a sentence that names the
-/// weight (no name, no digest, an unknown dtype, an impossible shape).
+/// Reads a weight. Throws nlohmann::json::exception. Fails: kCorrupt, with a sentence that names
+/// the weight (no name, no digest, an unknown dtype, an impossible shape).
 Expected<WeightRef> weight_from(const nlohmann::json& json);
 
 /// Fails: kCorrupt (no string, or one of over 4096 bytes).

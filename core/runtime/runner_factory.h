@@ -10,7 +10,7 @@
 
 namespace pareto::runtime {
 
-/// Loads a shard with weights from that source. ShardRunner::load is one; daemon/imitation makes
+/// Loads a shard with weights from that source. load_runner() is one; daemon/imitation makes
 /// another from it; tests have their own. Threads: any. Fails: as ShardRunner::load does.
 using RunnerFactory = std::function<Expected<std::unique_ptr<ShardRunner>>(
     const plan::Shard& shard, const WeightSource& weights, const RunnerOptions& options)>;

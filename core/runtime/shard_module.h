@@ -17,7 +17,7 @@ namespace pareto::runtime {
 std::vector<torch::jit::Node*> operator_nodes(const torch::jit::Module& module,
                                               torch::jit::Graph& graph, const plan::Shard& shard);
 
-/// What becomes of weights that a graph writes in place.
+/// The ways to keep weights that a graph writes in place.
 enum class WrittenWeights {
   kCopied,   ///< each run begins with copies of them; "prologue" counts these operators
   kWritten,  ///< they change: the caller gives the module weights of its own

@@ -15,10 +15,10 @@
 #include "core/runtime/segment_profiler.h"
 #include "core/runtime/shard_module.h"
 #include "core/runtime/torch/compat.h"
+#include "core/runtime/torch/device_name.h"
 #include "core/runtime/torch/guarded.h"
 #include "core/runtime/torch/interruption.h"
 #include "core/runtime/torch/threads.h"
-#include "core/runtime/training/training_runner.h"
 
 namespace pareto::runtime {
 namespace {
@@ -38,25 +38,6 @@ class CallScope {
   const PoolScope pool_;
   const StopScope stop_;
 };
-
-Expected<c10::Device> parse_device(const std::string& name) {
-  if (name == "cpu") return c10::Device(c10::kCPU);
-  if (!name.starts_with("cuda")) {
-    return fail(ErrorCode::kInvalidArgument, "unknown device \"{}\"; use cpu or cuda:N", name);
-  }
-  if (!at::hasCUDA()) {
-    return fail(ErrorCode::kInvalidArgument,
-                "device \"{}\": this LibTorch ({}) was built without CUDA", name, torch_version());
-  }
-  return guarded("device \"" + name + "\"", [&]() -> Expected<c10::Device> {
-    const c10::Device device(name);
-    const int count = static_cast<int>(at::getNumGPUs());
-    if (device.has_index() && device.index() >= count) {
-      return fail(ErrorCode::kInvalidArgument, "device \"{}\": there are {} GPUs", name, count);
-    }
-    return device;
-  });
-}
 
 using Pool = std::shared_ptr<ThreadPool>;
 
@@ -220,11 +201,7 @@ Expected<Precision> parse_precision(std::string_view name) {
 Expected<std::unique_ptr<ShardRunner>> ShardRunner::load(const plan::Shard& shard,
                                                          const WeightSource& weights,
                                                          const RunnerOptions& options) {
-  if (options.threads < 1 || options.threads > 256 || options.batch < 1) {
-    return fail(ErrorCode::kInvalidArgument,
-                "{} threads, batch {}: 1 to 256 threads, batch 1 or more", options.threads,
-                options.batch);
-  }
+  PARETO_TRY(check_run(options));
   if (!(options.max_error > 0 && options.max_error <= 1)) {
     return fail(ErrorCode::kInvalidArgument, "max_error {}: above 0 and at most 1 (100 %)",
                 options.max_error);
@@ -234,15 +211,24 @@ Expected<std::unique_ptr<ShardRunner>> ShardRunner::load(const plan::Shard& shar
   torch::jit::getProfilingMode() = false;
   PARETO_ASSIGN(const c10::Device device, parse_device(options.device));
   PARETO_ASSIGN(const Pool pool, pool_of_this_thread(options.threads));
-  if (options.training) return load_training(shard, weights, options, device);
   const CallScope scope(options.threads, pool.get(), options.stop.get());
-  PARETO_ASSIGN(torch::jit::Module module, load_module(shard, weights, device, WrittenWeights::kCopied));
+  PARETO_ASSIGN(torch::jit::Module module,
+                load_module(shard, weights, device, WrittenWeights::kCopied));
   return guarded("loading the shard", [&]() -> Expected<std::unique_ptr<ShardRunner>> {
     auto runner = std::make_unique<TorchShardRunner>(
         shard, LoadedModule{std::move(module), device, options.precision}, options);
     PARETO_TRY(runner->choose());
     return runner;
   });
+}
+
+Expected<> check_run(const RunnerOptions& options) {
+  if (options.threads < 1 || options.threads > 256 || options.batch < 1) {
+    return fail(ErrorCode::kInvalidArgument,
+                "{} threads, batch {}: 1 to 256 threads, batch 1 or more", options.threads,
+                options.batch);
+  }
+  return {};
 }
 
 Expected<> check_device(const std::string& name) {

@@ -127,6 +127,9 @@ class ShardRunner {
   virtual const LoadReport& report() const = 0;
 };
 
+/// Checks numbers that every load needs. Fails: kInvalidArgument (threads, batch).
+Expected<> check_run(const RunnerOptions& options);
+
 /// Checks that shards can run on the device of that name.
 /// Fails: kInvalidArgument (neither cpu nor cuda:N, a LibTorch without CUDA, no such GPU).
 Expected<> check_device(const std::string& name);

@@ -79,6 +79,9 @@ class Link {
   virtual void trust(std::uint64_t /*max_frame_bytes*/) {}
   /// Sends frames without a checksum of their tensors from now on. The thread that sends calls it.
   virtual void send_without_checksum() {}
+  /// Sends tensors by a codec from now on; null: as they are. The thread that sends calls it.
+  /// Transports within a process ignore it.
+  virtual void send_by(const wire::Codec* /*codec*/) {}
   /// Wakes both directions here with kClosed; the peer receives what was sent, then kClosed.
   virtual void close() = 0;
   /// Closes, and waits for nothing: the peer may lose what was sent last. Meant for a peer that

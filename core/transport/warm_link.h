@@ -48,6 +48,7 @@ class WarmLink final : public Link {
   Expected<Received> receive(Deadline deadline) override { return link_->receive(deadline); }
   void trust(std::uint64_t max_frame_bytes) override { link_->trust(max_frame_bytes); }
   void send_without_checksum() override;
+  void send_by(const wire::Codec* codec) override;
   void close() override;
   void abort() override;
   std::string peer() const override { return link_->peer(); }

@@ -110,6 +110,8 @@ class FrameEncoder {
   void reuse(EncodedFrame frame);
   /// Encodes frames without a checksum of their payload from now on.
   void leave_out_checksum() { options_.payload_checksum = false; }
+  /// Encodes the tensors of later frames by a codec; null: they stay as they are.
+  void use_codec(const Codec* codec) { options_.codec = codec; }
 
  private:
   Expected<> encode_into(EncodedFrame& frame, const Message& message);

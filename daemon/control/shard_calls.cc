@@ -79,6 +79,9 @@ Expected<runtime::RunnerOptions> options_from(const ControlParts& parts,
   if (settings.training.empty()) return options;
   auto training = std::make_shared<runtime::TrainingOptions>();
   PARETO_ASSIGN(training->settings, plan::training_from_json(settings.training));
+  if (const std::string& codec = training->settings.gradient_codec; !codec.empty()) {
+    PARETO_TRY(wire::find_codec(codec));
+  }
   if (!settings.loss_manifest.empty()) {
     PARETO_ASSIGN(training->loss, with_context(plan::shard_from_manifest(settings.loss_manifest,
                                                                          settings.loss_archive),

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "daemon/imitation/imitated_trainer.h"
+
 namespace pareto::daemon {
 namespace {
 
@@ -58,7 +60,7 @@ class SlowOutputs final : public runtime::EarlyOutputs {
 Expected<std::optional<SteadyPace>> ImitatedDevice::pace_of(const plan::Shard& shard,
                                                             const runtime::RunnerOptions& options,
                                                             runtime::ShardRunner& real) {
-  if (!paces_) return std::nullopt;
+  if (!paces_ || options.training) return std::nullopt;
   const std::string key = key_of(shard, options);
   {
     const std::lock_guard lock(mutex_);
@@ -94,6 +96,18 @@ Expected<runtime::ShardProfile> ImitatedDevice::profile(runtime::ShardRunner& re
   for (auto& one : profile.segments) one.median = there(one.median);
   return profile;
 }
+
+ImitatedRunner::ImitatedRunner(std::shared_ptr<ImitatedDevice> device,
+                               std::unique_ptr<ShardRunner> real, runtime::RunnerOptions options,
+                               std::optional<SteadyPace> pace)
+    : device_(std::move(device)),
+      real_(std::move(real)),
+      options_(std::move(options)),
+      pace_(std::move(pace)),
+      trainer_(real_->trainer() == nullptr
+                   ? nullptr
+                   : std::make_unique<ImitatedTrainer>(device_, *real_->trainer(), options_)),
+      workers_(real_->worker_times().size()) {}
 
 Expected<std::unique_ptr<runtime::ShardRunner>> ImitatedRunner::make(
     std::shared_ptr<ImitatedDevice> device, std::unique_ptr<ShardRunner> real,

@@ -81,15 +81,11 @@ class ImitatedRunner final : public runtime::ShardRunner {
   std::vector<Nanoseconds> worker_times() const override;
   /// Returns the real runner's report: engines are chosen by what they take here.
   const runtime::LoadReport& report() const override { return real_->report(); }
+  runtime::Trainer* trainer() override { return trainer_.get(); }
 
  private:
   ImitatedRunner(std::shared_ptr<ImitatedDevice> device, std::unique_ptr<ShardRunner> real,
-                 runtime::RunnerOptions options, std::optional<SteadyPace> pace)
-      : device_(std::move(device)),
-        real_(std::move(real)),
-        options_(std::move(options)),
-        pace_(std::move(pace)),
-        workers_(real_->worker_times().size()) {}
+                 runtime::RunnerOptions options, std::optional<SteadyPace> pace);
   /// Begins work on inputs like these.
   SlowProcessor::Work begin(const std::vector<Value>& inputs);
   /// Does one run of the real runner, and counts its workers' times.
@@ -100,6 +96,7 @@ class ImitatedRunner final : public runtime::ShardRunner {
   const std::unique_ptr<ShardRunner> real_;
   const runtime::RunnerOptions options_;
   const std::optional<SteadyPace> pace_;
+  const std::unique_ptr<runtime::Trainer> trainer_;  ///< null: it is not trained
   mutable std::mutex workers_mutex_;
   std::vector<Nanoseconds> workers_;
 };

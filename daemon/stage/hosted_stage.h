@@ -41,9 +41,9 @@ class HostedStage {
   HostedStage& operator=(const HostedStage&) = delete;
 
   /// Takes a link that has said hello in `role`, and answers it kReady; from then on pings on it
-  /// are answered. Fails: kInvalidArgument (there is one already, or the role does not fit), kClosed
-  /// (the stage has ended), kExhausted (no thread for it), and as links do. The link is left to the
-  /// caller unless it was taken; the stage ends if a link that it took fails.
+  /// are answered. Fails: kInvalidArgument (there is one already, or the role does not fit),
+  /// kClosed (the stage has ended), kExhausted (no thread for it), and as links do. The link is
+  /// left to the caller unless it was taken; the stage ends if a link that it took fails.
   virtual Expected<> attach(control::Role role, std::unique_ptr<transport::Link>& link,
                             Deadline deadline) = 0;
   /// Waits for both links, starts the threads, primes the downstream link. Returns its smallest

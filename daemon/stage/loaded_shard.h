@@ -60,8 +60,8 @@ class LoadedShard {
                        Pauser* pauser = nullptr);
   /// Returns whether it was loaded to be trained.
   bool trains() const { return runner_->trainer() != nullptr; }
-  /// Calls `pass` with what trains the shard, by the rules of run(). Returns how long it took. Fails:
-  /// kInvalidArgument (it is not trained), kTimeout as run() does, and as `pass` does.
+  /// Calls `pass` with what trains the shard, by the rules of run(). Returns how long it took.
+  /// Fails: kInvalidArgument (it is not trained), kTimeout as run() does, and as `pass` does.
   Expected<Nanoseconds> train(const std::function<Expected<>(runtime::Trainer&)>& pass);
   /// Makes the run that is under way for that taker fail soon, if it is in a loop of the shard.
   void stop(const runtime::EarlyOutputs& early);

@@ -31,7 +31,7 @@ struct StageTurns {
 
 /// Times of one pass of training.
 struct TrainingTimes {
-  Nanoseconds waited{};  ///< for a turn
+  Nanoseconds waited{};  ///< until it had a turn
   Nanoseconds compute{};
 };
 
@@ -53,8 +53,8 @@ class StageWork {
   void compute(StageItem& item, std::optional<Turn> turn = std::nullopt);
   /// Returns a turn to compute the item if the device gives one at once.
   std::optional<Turn> try_turn(const StageItem& item);
-  /// Calls `pass` with what trains the shard, in a turn of the device. Fails: as TurnTaker::take and
-  /// LoadedShard::train do.
+  /// Calls `pass` with what trains the shard, in a turn of the device. Fails: as TurnTaker::take
+  /// and LoadedShard::train do.
   Expected<TrainingTimes> train(const std::function<Expected<>(runtime::Trainer&)>& pass);
   /// Wakes a request that waits for its turn. It fails, and so does every later one.
   void close() { turns_.taker->close(); }

@@ -24,12 +24,18 @@ constexpr std::chrono::seconds kToTell{1};
 constexpr std::chrono::hours kUntilItEnds{1};
 constexpr std::size_t kLongestReason = 1000;
 
+/// Returns null of a name that no codec has: who loads the shard checks it.
+const wire::Codec* codec_named(const std::string& name) {
+  return wire::find_codec(name).value_or(nullptr);
+}
+
 }  // namespace
 
 TrainingStage::TrainingStage(StageParts parts)
     : context_(std::move(parts.context)),
       sink_connects_(parts.downstream == nullptr),
       payload_checksum_(parts.payload_checksum),
+      gradient_codec_(codec_named(parts.shard->options().training->settings.gradient_codec)),
       upstream_(context_, "upstream link"),
       downstream_(context_, "downstream link"),
       from_upstream_(kMostWaiting),
@@ -64,6 +70,7 @@ Expected<> TrainingStage::attach(control::Role role, std::unique_ptr<Link>& link
       return fail(ErrorCode::kInvalidArgument, "{} has its {} already", context_.name(), called);
     }
     if (!payload_checksum_) link->send_without_checksum();
+    if (upstream) link->send_by(gradient_codec_);
     place.set(std::move(link));
   }
   const auto served = [&]() -> Expected<> {

@@ -71,6 +71,7 @@ class TrainingStage final : public HostedStage {
   const StageContext context_;
   const bool sink_connects_;
   const bool payload_checksum_;
+  const wire::Codec* const gradient_codec_;
   TrainingLink upstream_;
   TrainingLink downstream_;
   MessageQueue from_upstream_;

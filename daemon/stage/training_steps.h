@@ -1,5 +1,5 @@
-// One step after the other of a stage that trains: which message it waits for, what it computes, and
-// what it sends.
+// One step after the other of a stage that trains: which message it waits for, what it computes,
+// and what it sends.
 #pragma once
 
 #include <cstdint>
@@ -37,9 +37,9 @@ class TrainingSteps {
   TrainingSteps(const StageContext& context, StageWork& work, plan::TrainingSettings settings,
                 TrainingQueues queues);
 
-  /// Runs the step that `first`, its first micro-batch, begins. Fails: kClosed (a queue was closed),
-  /// kCorrupt (a message that does not follow), the error that a message carries, and as trainers
-  /// do.
+  /// Runs the step that `first`, its first micro-batch, begins. Fails: kClosed (a queue was
+  /// closed), kCorrupt (a message that does not follow), the error that a message carries, and as
+  /// trainers do.
   Expected<> run(wire::Message first);
 
  private:

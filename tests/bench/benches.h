@@ -64,6 +64,16 @@ Expected<std::vector<Row>> tasks_deadlines(const std::string& name);
 /// Counts tasks whose outputs are not those of the whole model bit for bit, by every schedule.
 Expected<std::vector<Row>> tasks_mismatches(const std::string& name);
 
+/// Counts parameters, statistics and optimiser's tensors that differ after 20 steps: models in two
+/// and three stages over two daemons, against the uncut model in this process.
+Expected<std::vector<Row>> training_mismatches(const std::string& name,
+                                               const std::vector<std::string>& models);
+/// Measures a step of training in two stages in one process against a step of the uncut model.
+Expected<std::vector<Row>> training_overhead(const std::string& name, const std::string& model);
+/// Measures a step in micro-batches over two daemons of a core and a thread each against one such
+/// daemon.
+Expected<std::vector<Row>> training_speedup(const std::string& name, const std::string& model);
+
 /// Measures the 99th percentile of a light pipeline's latency next to a greedy one on the same
 /// core, by the fair policy, against the light one alone.
 Expected<std::vector<Row>> fair_latency(const std::string& name);

@@ -205,6 +205,15 @@ std::vector<Bench> builtin_benches() {
         [=](const std::string& name) { return emulated_jitter(name, shape); });
   }
   add("netem", "step", emulated_step);
+  add("train", "training_mismatches", [](const std::string& name) {
+    return training_mismatches(name, {"resnet18", "mobilenetv2"});
+  });
+  for (const char* model : {"resnet18", "mobilenetv2"}) {
+    add("train", std::string("step_over_unsplit/") + model,
+        [model](const std::string& name) { return training_overhead(name, model); });
+  }
+  add("train", "two_devices_over_one/resnet18",
+      [](const std::string& name) { return training_speedup(name, "resnet18"); });
   return benches;
 }
 

@@ -30,8 +30,8 @@ class NamedOptimiser {
 
   /// Steps all parameters that have a gradient. Gradients stay.
   void step(double learning_rate);
-  /// Returns copies of its state: "optimiser/NAME/momentum_buffer", "…/exp_avg", "…/exp_avg_sq", and
-  /// "…/step", an int64 scalar. Parameters that have not stepped have none.
+  /// Returns copies of its state: "optimiser/NAME/momentum_buffer", "…/exp_avg", "…/exp_avg_sq",
+  /// and "…/step", an int64 scalar. Parameters that have not stepped have none.
   NamedTensors state() const;
   /// Takes one tensor of a state. Throws std::runtime_error if there is no such parameter, or if it
   /// has another shape.

@@ -13,7 +13,8 @@
 namespace pareto::runtime {
 
 /// The generator of a device, which draws what a Value says next: an int64 is a seed, a tensor
-/// uint8 its state. LibTorch has one generator for all of a process, so there is one turn at a time.
+/// uint8 its state. LibTorch has one generator for all of a process, so there is one turn at a
+/// time.
 ///
 /// Threads: one.
 class RandomTurn {

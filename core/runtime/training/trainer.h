@@ -15,16 +15,26 @@
 #include "core/plan/shard.h"
 #include "core/plan/training.h"
 #include "core/plan/training_values.h"
+#include "core/runtime/shard_runner.h"
 
 namespace pareto::runtime {
 
-/// What makes a shard one that is trained.
+/// Options of a shard that is trained.
 struct TrainingOptions {
   plan::TrainingSettings settings;
-  /// For the last stage: a shard that takes the model's outputs and the target, and gives one
-  /// number, the loss.
+  /// The last stage's: a shard that takes the model's outputs and the target, and gives one number,
+  /// the loss.
   std::optional<plan::Shard> loss;
 };
+
+/// Loads a shard to be trained if options.training says how, and as ShardRunner::load() does
+/// otherwise. One that is trained has parameters of its own; run() evaluates it with those that it
+/// has by then.
+/// Fails: as ShardRunner::load(); kCorrupt (a state that does not fit), kInvalidArgument (quantised
+/// weights).
+Expected<std::unique_ptr<ShardRunner>> load_runner(const plan::Shard& shard,
+                                                   const WeightSource& weights,
+                                                   const RunnerOptions& options);
 
 /// Parameters, gradients and optimiser of one shard.
 ///

@@ -30,6 +30,7 @@ class GrpcLink final : public Link {
     decoder_.set_max_frame_bytes(max_frame_bytes);
   }
   void send_without_checksum() override { options_.payload_checksum = false; }
+  void send_by(const wire::Codec* codec) override { options_.codec = codec; }
   void close() override;
   void abort() override;
   std::string peer() const override { return peer_; }

@@ -34,6 +34,7 @@ class TcpLink final : public Link {
     decoder_.set_max_frame_bytes(max_frame_bytes);
   }
   void send_without_checksum() override { encoder_.leave_out_checksum(); }
+  void send_by(const wire::Codec* codec) override { encoder_.use_codec(codec); }
   void close() override;
   std::string peer() const override { return peer_; }
   PeerIdentity identity() const override { return stream_->identity(); }

@@ -19,7 +19,7 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr std::int64_t kClasses = 10;
-constexpr std::int64_t kRows = 2;
+constexpr std::int64_t kRows = 4;
 
 /// Samples of pictures and labels that follow from a seed.
 std::vector<MicroBatch> make_batch(std::uint64_t seed, int parts) {
@@ -28,7 +28,7 @@ std::vector<MicroBatch> make_batch(std::uint64_t seed, int parts) {
     const std::uint64_t own = seed * 100 + static_cast<std::uint64_t>(part);
     ValueSpec picture;
     picture.kind = ValueSpec::Kind::kTensor;
-    picture.tensor.dims = {{0, 1}, {3, 0}, {32, 0}, {32, 0}};
+    picture.tensor.dims = {{0, 1}, {3, 0}, {64, 0}, {64, 0}};
     ValueSpec label;
     label.kind = ValueSpec::Kind::kTensor;
     label.range = IntegerRange{0, kClasses - 1};
@@ -52,7 +52,7 @@ class DevicesThatTrain : public testing::Test {
   void use(const std::string& name) {
     model::ModelOptions options;
     options.num_classes = kClasses;
-    options.input = model::parse_input_shapes("3x32x32").value();
+    options.input = model::parse_input_shapes("3x64x64").value();
     model_.emplace(model::open_model(name, options).value());
     loss_.emplace(model::open_loss("cross-entropy", *model_).value());
     workload_.emplace(*model_);

@@ -157,7 +157,7 @@ Expected<Runners> load_stages(const Model& model, const std::vector<std::int64_t
     options.training = training;
     PARETO_ASSIGN(
         auto runner,
-        runtime::ShardRunner::load(
+        runtime::load_runner(
             shards[stage], [&](const Digest& digest) { return model.weight(digest); }, options));
     runners.push_back(std::move(runner));
   }

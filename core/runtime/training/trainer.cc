@@ -1,4 +1,4 @@
-#include "core/runtime/training/training_runner.h"
+#include "core/runtime/training/trainer.h"
 
 #include <torch/csrc/autograd/autograd.h>
 
@@ -11,6 +11,7 @@
 #include "core/runtime/shard_module.h"
 #include "core/runtime/torch/compat.h"
 #include "core/runtime/torch/convert.h"
+#include "core/runtime/torch/device_name.h"
 #include "core/runtime/torch/guarded.h"
 #include "core/runtime/torch/interruption.h"
 #include "core/runtime/torch/map_tensors.h"
@@ -20,7 +21,6 @@
 #include "core/runtime/training/loss.h"
 #include "core/runtime/training/optimiser.h"
 #include "core/runtime/training/random_numbers.h"
-#include "core/runtime/training/trainer.h"
 #include "core/runtime/training/training_graph.h"
 
 namespace pareto::runtime {
@@ -45,7 +45,7 @@ class TrainingScope {
   const StopScope stop_;
 };
 
-/// What forward kept of a micro-batch.
+/// Tensors of a micro-batch that went forward.
 struct Kept {
   std::vector<at::Tensor> leaves;  ///< one for each tensor of the inputs; undefined: not wanted
   std::vector<at::Tensor> roots;   ///< one for each tensor of the outputs, or the weighted loss
@@ -414,13 +414,17 @@ class TrainingRunner final : public ShardRunner, public Trainer {
 
 }  // namespace
 
-Expected<std::unique_ptr<ShardRunner>> load_training(const plan::Shard& shard,
-                                                     const WeightSource& weights,
-                                                     const RunnerOptions& options,
-                                                     c10::Device device) {
+Expected<std::unique_ptr<ShardRunner>> load_runner(const plan::Shard& shard,
+                                                   const WeightSource& weights,
+                                                   const RunnerOptions& options) {
+  if (!options.training) return ShardRunner::load(shard, weights, options);
+  PARETO_TRY(check_run(options));
   if (shard.packed_bytes > 0) {
     return fail(ErrorCode::kInvalidArgument, "quantised weights cannot be trained");
   }
+  // The profiling executor would put formulas of its own in place of autograd's.
+  torch::jit::getProfilingMode() = false;
+  PARETO_ASSIGN(const c10::Device device, parse_device(options.device));
   PARETO_ASSIGN(torch::jit::Module module,
                 load_module(shard, weights, device, WrittenWeights::kWritten));
   return guarded("loading the shard", [&]() -> Expected<std::unique_ptr<ShardRunner>> {
