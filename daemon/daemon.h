@@ -12,6 +12,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/metrics/metrics_server.h"
+#include "core/runtime/training/trainer.h"
 #include "core/transport/transport.h"
 #include "daemon/announcement.h"
 #include "daemon/config.h"

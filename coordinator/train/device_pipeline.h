@@ -19,6 +19,7 @@
 #include "core/plan/plan.h"
 #include "core/plan/training.h"
 #include "core/transport/transport.h"
+#include "core/wire/message.h"
 #include "partitioner/model/graph/model.h"
 
 namespace pareto::train {

@@ -74,7 +74,8 @@ struct Trained {
 
   Expected<std::unique_ptr<TrainingPipeline>> here(const std::vector<std::size_t>& points) const {
     const std::vector<std::string> devices(points.size() + 1, "here");
-    return open_local_pipeline(model, loss, plan(devices, points), settings, {}, /*threads=*/1);
+    return train::open_local_pipeline(model, loss, plan(devices, points), settings, {},
+                                      /*threads=*/1);
   }
 };
 
