@@ -34,6 +34,7 @@
 #include "core/base/text.h"
 #include "core/base/usage.h"
 #include "core/metrics/metrics_server.h"
+#include "partitioner/model/zoo/losses.h"
 
 namespace pareto::client {
 namespace {
@@ -318,9 +319,13 @@ class SweepCommand final : public Command {
         progress.show(state.done, state.total, state.phase.empty() ? state.now : state.phase,
                       state.now, state.most_left_s);
       };
-      PARETO_TRY(with_context(
-          sweep::run_sweep(model, cluster, flags_.options(), run, store, *stop_, show_progress),
-          "run {} ({} goes on)", run.id, resume_command(run, store_.hint())));
+      std::optional<model::Model> loss;
+      if (flags_.options().train) {
+        PARETO_ASSIGN(loss, model::open_loss(flags_.options().loss, model));
+      }
+      PARETO_TRY(with_context(sweep::run_sweep(model, cluster, flags_.options(), run, store, *stop_,
+                                               show_progress, loss ? &*loss : nullptr),
+                              "run {} ({} goes on)", run.id, resume_command(run, store_.hint())));
     }
     return show(context, run);
   }

@@ -18,6 +18,7 @@
 #include "core/base/text.h"
 #include "core/base/usage.h"
 #include "core/plan/builtin_conditions.h"
+#include "partitioner/model/zoo/losses.h"
 
 namespace pareto::client {
 namespace {
@@ -116,6 +117,14 @@ void SweepFlags::add_measuring_to(CLI::App& app) {
       "N")
       ->check(CLI::NonNegativeNumber.description(""))
       ->capture_default_str();
+  app.add_flag("--train", what_.options.train,
+               "measure steps of training in place of requests: the latency is that of a step over "
+               "the batch, in its micro-batches. Such a sweep is exhaustive");
+  set_value(app.add_option(
+                "--loss", what_.options.loss,
+                "what --train trains by: " + join(model::loss_names()) + ", or a TorchScript file"),
+            "NAME|FILE.pt")
+      ->capture_default_str();
   timeout_.add_to(app);
   set_value(app.add_option("--max-latency", max_latency_,
                            "latency that a plan should stay within, as 50ms: the front names the "
@@ -143,6 +152,11 @@ Expected<> SweepFlags::read() {
   PARETO_ASSIGN(options.stages, parse_stages(stages_));
   PARETO_TRY(read_networks());
   if (budget_) PARETO_TRY(read_budget());
+  if (options.train && (adaptive_ || budget_ || options.predict)) {
+    return fail(ErrorCode::kInvalidArgument,
+                "--train measures every plan, because no profile predicts steps of training: leave "
+                "out --adaptive, --budget and --predict");
+  }
   PARETO_TRY(read_max_latency());
   PARETO_ASSIGN(what_.objectives, objectives_.read());
   PARETO_TRY(read_timeout());
@@ -192,6 +206,7 @@ Expected<> SweepFlags::read_max_latency() {
 }
 
 bool SweepFlags::is_adaptive(std::size_t trials) const {
+  if (what_.options.train) return false;
   return adaptive_ || budget_ || (!exhaustive_ && trials > kManyTrials);
 }
 

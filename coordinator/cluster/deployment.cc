@@ -110,6 +110,8 @@ Expected<bool> Deployment::change_to(const plan::Plan& plan, ShardPool& pool) {
   const auto same_device = [](const plan::StagePlan& stage, const DaemonClient* device) {
     return stage.device == device->config().name;
   };
+  // A stage that trains keeps its shard.
+  if (options_.training) return false;
   if (!std::ranges::equal(plan.stages, devices_, same_device) || plan.turn() != turn() ||
       transports_of(plan) != transports_) {
     return false;
@@ -178,13 +180,16 @@ Expected<> Deployment::find_devices(const plan::Plan& plan, const Cluster& clust
 
 Expected<std::vector<ShardLease>> Deployment::load_shards(const plan::Plan& plan,
                                                           ShardPool& pool) const {
+  std::vector<StageTraining> training;
+  if (options_.training) {
+    PARETO_ASSIGN(training, options_.training(plan, devices_));
+  }
   return of_every_stage<ShardLease>(devices_.size(), [&](std::size_t i) {
     control::ShardSettings settings = shard_settings(plan, i);
-    if (!options_.training.empty()) {
-      const StageTraining& training = options_.training[i];
-      settings.training = training.settings;
-      settings.loss_manifest = training.loss_manifest;
-      settings.loss_archive = training.loss_archive;
+    if (!training.empty()) {
+      settings.training = training[i].settings;
+      settings.loss_manifest = training[i].loss_manifest;
+      settings.loss_archive = training[i].loss_archive;
     }
     return pool.acquire(*devices_[i], plan.operators_of(i), settings);
   });

@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -36,6 +37,11 @@ struct StageTraining {
   std::string loss_archive{};
 };
 
+/// Says how each stage of a plan is trained, and sends what they need next to their shards to their
+/// devices, one for each stage.
+using TrainingFactory = std::function<Expected<std::vector<StageTraining>>(
+    const plan::Plan& plan, const std::vector<DaemonClient*>& devices)>;
+
 struct DeploymentOptions {
   /// The longest that connecting, each handshake and each ping may take.
   std::chrono::milliseconds link_timeout{10'000};
@@ -52,8 +58,8 @@ struct DeploymentOptions {
   double weight = 1;
   int priority = 0;
   bool deadlines = false;  ///< whether requests say how much time they have left
-  /// How each stage is trained; empty: none is.
-  std::vector<StageTraining> training{};
+  /// Makes stages that train; empty: stages run requests.
+  TrainingFactory training{};
   /// True if tensors carry a checksum on all links that reach beyond a machine's memory.
   bool payload_checksum = true;
 };

@@ -7,6 +7,8 @@
 #include "coordinator/cluster/workload.h"
 #include "coordinator/results/time_text.h"
 #include "coordinator/sweep/sweep_runner.h"
+#include "coordinator/sweep/training_meter.h"
+#include "coordinator/train/training_factory.h"
 #include "core/base/machine.h"
 
 namespace pareto::sweep {
@@ -110,13 +112,23 @@ Expected<> continue_run(const model::Model& model, const cluster::Cluster& clust
 Expected<> run_sweep(const model::Model& model, cluster::Cluster& cluster,
                      const SweepOptions& options, results::RunRecord& run,
                      results::ResultStore& store, const std::atomic<bool>& stop,
-                     const std::function<void(const SweepProgress&)>& on_progress) {
+                     const std::function<void(const SweepProgress&)>& on_progress,
+                     const model::Model* loss) {
   cluster::ModelWorkload workload(model);
   const auto make = [](std::string_view name) { return transport::make_transport(name); };
   cluster::DeploymentOptions deploying;
   deploying.payload_checksum = !options.no_checksum;
-  SweepRunner runner({workload, cluster, store, stop, on_progress, make, deploying, {}}, options,
-                     run);
+  std::optional<TrainingMeter> training;
+  if (loss != nullptr) {
+    plan::TrainingSettings settings;
+    settings.optimiser.momentum = 0.9;
+    deploying.training = train::training_factory(model, *loss, std::move(settings), {});
+    training.emplace(model, workload, std::chrono::milliseconds(options.timeout_ms));
+  }
+  SweepRunner::Environment environment{workload,    cluster, store,     stop,
+                                       on_progress, make,    deploying, {}};
+  environment.training = training ? &*training : nullptr;
+  SweepRunner runner(std::move(environment), options, run);
   return runner.run();
 }
 

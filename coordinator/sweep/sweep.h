@@ -49,7 +49,10 @@ struct SweepOptions {
   double budget_s = 300;
   /// True if trials of a sweep that is not adaptive come with predictions too.
   bool predict = false;
-  bool no_checksum = false;  ///< the opposite of DeploymentOptions::payload_checksum
+  /// True if steps of training are measured in place of requests: such a sweep is exhaustive.
+  bool train = false;
+  std::string loss = "cross-entropy";  ///< loss of a sweep that trains: a name, or a file
+  bool no_checksum = false;            ///< the opposite of DeploymentOptions::payload_checksum
   /// Conditions of the network between devices: "none", or a file of core/plan/condition.h, which
   /// is named without its folder and ending.
   std::vector<std::string> conditions{"none"};
@@ -109,11 +112,15 @@ Expected<> continue_run(const model::Model& model, const cluster::Cluster& clust
 /// | a network cannot be had              | its trials are skipped when the first one is     |
 /// | it was stopped, or one of those two  | `run.finished` stays empty: it can be resumed    |
 ///
+/// `loss`: the opened loss of a sweep that trains, else null. Its trials are trained with plain SGD
+/// and a momentum of 0.9; outputs are not compared.
+///
 /// Fills p_front, on_front, passes, note and what devices were sent. Fails: as the store
 /// (kExhausted: disk full), and as Workload::example.
 Expected<> run_sweep(const model::Model& model, cluster::Cluster& cluster,
                      const SweepOptions& options, results::RunRecord& run,
                      results::ResultStore& store, const std::atomic<bool>& stop,
-                     const std::function<void(const SweepProgress&)>& on_progress);
+                     const std::function<void(const SweepProgress&)>& on_progress,
+                     const model::Model* loss = nullptr);
 
 }  // namespace pareto::sweep

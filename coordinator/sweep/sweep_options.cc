@@ -43,13 +43,16 @@ void for_each_field(Options& options, Visit visit) {
   visit("budget_s", options.budget_s);
   visit("predict", options.predict);
   visit("no_checksum", options.no_checksum);
+  visit("train", options.train);
+  visit("loss", options.loss);
 }
 
 /// Returns whether runs of earlier versions lack the field. They did what its default says.
 bool is_newer(std::string_view name) {
   return name == "micro_batches" || name == "codec_error" || name == "conditions" ||
          name == "adaptive" || name == "budget_s" || name == "predict" || name == "timeout_ms" ||
-         name == "max_error" || name == "no_checksum" || name == "schedule";
+         name == "max_error" || name == "no_checksum" || name == "schedule" || name == "train" ||
+         name == "loss";
 }
 
 }  // namespace

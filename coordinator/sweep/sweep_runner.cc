@@ -52,7 +52,7 @@ SweepRunner::SweepRunner(Environment environment, const SweepOptions& options,
              schedule_->budget_s()),
       queue_(run.trials, wanted_by(*schedule_, options, run.trials.size())),
       bench_({environment_.workload, environment_.cluster, environment_.make_transport,
-              environment_.deployment},
+              environment_.deployment, environment_.training},
              options, run, clock_),
       reference_(run.trials, bench_, clock_, std::chrono::milliseconds(options.timeout_ms)),
       others_(environment_.cluster) {

@@ -51,7 +51,8 @@ class SweepRunner {
     cluster::TransportSet::Factory make_transport;
     cluster::DeploymentOptions deployment;
     Pace pace;
-    const Clock* clock = nullptr;  ///< the clock of passes and budgets; null: the machine's
+    TrainingMeter* training = nullptr;  ///< measures steps of training; null: requests
+    const Clock* clock = nullptr;       ///< the clock of passes and budgets; null: the machine's
   };
 
   SweepRunner(Environment environment, const SweepOptions& options, results::RunRecord& run);

@@ -54,6 +54,8 @@ Expected<> TrialBench::prepare() {
 
 void TrialBench::preload(const std::vector<std::size_t>& places, const std::atomic<bool>& stop,
                          const std::function<void(std::size_t, std::size_t)>& progress) {
+  // A shard that trains is its pipeline's own.
+  if (devices_.training != nullptr) return;
   std::vector<plan::Plan> plans;
   for (const std::size_t place : places) plans.push_back(run_.trials[place].plan);
   const auto errors = clock_.timed(&results::TimeSpent::loading_s, [&] {
@@ -95,14 +97,13 @@ Expected<> TrialBench::measure_now(std::size_t place, int round, const UnitBudge
   // What was chosen when it was first deployed holds for all its rounds.
   trial.plan.codecs = lease.deployment->codecs();
   trial.codec = cluster::codec_text(trial.plan.codecs);
-  const Request& request = requests_.at(trial.batch);
-  const bool fresh = lease.opened || trial.rounds.empty();
   PARETO_ASSIGN(MeasuredRound measured, clock_.timed(&results::TimeSpent::measuring_s, [&] {
-    return places_[place].meter.measure(*lease.deployment, request.body, round, fresh, budget);
+    return measure_round(place, round, lease, budget);
   }));
   clock_.spent().requests += measured.requests;
   PARETO_TRY(conditions_.check());
   measured.round.loading = loading_of(place, *lease.deployment);
+  const Request& request = requests_.at(trial.batch);
   const auto* outputs = measured.output.get_if<Tuple>();
   if (request.expected && outputs != nullptr) {
     trial.output_error = load::output_error(*request.expected, outputs->items);
@@ -111,6 +112,18 @@ Expected<> TrialBench::measure_now(std::size_t place, int round, const UnitBudge
   put_round(trial, std::move(measured.round));
   summarize(*lease.deployment, trial);
   return {};
+}
+
+Expected<MeasuredRound> TrialBench::measure_round(std::size_t place, int round,
+                                                  const load::DeploymentCache::Lease& lease,
+                                                  const UnitBudget& budget) {
+  const results::TrialRecord& trial = run_.trials[place];
+  const bool fresh = lease.opened || trial.rounds.empty();
+  if (devices_.training != nullptr) {
+    return devices_.training->measure(*lease.deployment, trial.plan, round, fresh, budget);
+  }
+  return places_[place].meter.measure(*lease.deployment, requests_.at(trial.batch).body, round,
+                                      fresh, budget);
 }
 
 Expected<> TrialBench::enter_condition(results::TrialRecord& trial) {

@@ -23,6 +23,7 @@
 #include "coordinator/sweep/lost_devices.h"
 #include "coordinator/sweep/pass_clock.h"
 #include "coordinator/sweep/sweep.h"
+#include "coordinator/sweep/training_meter.h"
 #include "coordinator/sweep/trial_meter.h"
 #include "core/base/error.h"
 #include "core/tensor/value.h"
@@ -40,6 +41,7 @@ class TrialBench {
     cluster::Cluster& cluster;
     cluster::TransportSet::Factory make_transport;
     cluster::DeploymentOptions deployment;
+    TrainingMeter* training = nullptr;  ///< measures steps of training; null: requests
   };
   TrialBench(Devices devices, const SweepOptions& options, results::RunRecord& run,
              PassClock& clock);
@@ -88,6 +90,10 @@ class TrialBench {
   /// them again.
   void give_up_lost(const std::vector<std::string>& devices, ErrorCode code);
   Expected<> measure_now(std::size_t place, int round, const UnitBudget& budget);
+  /// Measures a round of requests, or of steps.
+  Expected<MeasuredRound> measure_round(std::size_t place, int round,
+                                        const load::DeploymentCache::Lease& lease,
+                                        const UnitBudget& budget);
   Expected<> enter_condition(results::TrialRecord& trial);
   /// Returns TrialRound::loading of the round that a trial is measured in, through a deployment.
   int loading_of(std::size_t place, const cluster::Deployment& deployment);

@@ -1,7 +1,6 @@
 // A model that is trained by daemons: a plan whose stages learn.
 //
-//   model + plan ──training_stages()──▶ settings of each stage ──Deployment──▶ stages that train
-//   step: this process is source (inputs, the command to step) and sink (targets, losses)
+//   model + plan ──training_factory()──▶ settings of each stage ──Deployment──▶ stages that train
 #pragma once
 
 #include <chrono>
@@ -14,12 +13,11 @@
 #include "coordinator/cluster/shard_pool.h"
 #include "coordinator/cluster/transport_set.h"
 #include "coordinator/cluster/workload.h"
+#include "coordinator/train/device_steps.h"
 #include "coordinator/train/training_pipeline.h"
 #include "core/base/error.h"
 #include "core/plan/plan.h"
 #include "core/plan/training.h"
-#include "core/transport/transport.h"
-#include "core/wire/message.h"
 #include "partitioner/model/graph/model.h"
 
 namespace pareto::train {
@@ -39,35 +37,31 @@ class DevicePipeline final : public TrainingPipeline {
   /// Deploys a plan whose transports are named. `loss` takes the model's output and the target.
   /// `state`: that of an earlier training to go on from; empty: the model's own weights. Model,
   /// cluster, pool and transports outlive it; `pool` is one of shards of `model`.
-  /// Fails: kInvalidArgument (a device whose daemon does not train, replicas), and as
-  /// training_stages(), emit_shard() and Deployment::open() do.
+  /// Fails: as training_factory() and Deployment::open() do.
   static Expected<std::unique_ptr<DevicePipeline>> open(
       const model::Model& model, const model::Model& loss, const plan::Plan& plan,
       const plan::TrainingSettings& settings, const std::vector<plan::StateTensor>& state,
       const cluster::Cluster& cluster, cluster::ShardPool& pool, cluster::TransportSet& transports,
       const DevicePipelineOptions& options = {});
-  ~DevicePipeline() override;
 
-  Expected<StepOutcome> step(const std::vector<MicroBatch>& batch, const StepOrder& order) override;
-  Expected<std::vector<Value>> evaluate(std::vector<Value> inputs) override;
+  Expected<StepOutcome> step(const std::vector<MicroBatch>& batch,
+                             const StepOrder& order) override {
+    return steps_.step(batch, order);
+  }
+  Expected<std::vector<Value>> evaluate(std::vector<Value> inputs) override {
+    return steps_.evaluate(inputs);
+  }
   Expected<std::vector<plan::StateTensor>> state() override;
   const std::vector<std::string>& devices() const override { return names_; }
 
  private:
   DevicePipeline(const model::Model& model, std::chrono::milliseconds timeout,
                  std::unique_ptr<cluster::Deployment> deployment);
-  Expected<> send_batch(const std::vector<MicroBatch>& batch, const StepOrder& order);
-  Expected<std::vector<plan::GradientNorm>> receive_gradients(std::size_t micro_batches);
-  Expected<> receive_outcomes(const std::vector<MicroBatch>& batch, StepOutcome& outcome);
-  Expected<wire::Message> receive(transport::Link& link);
-  /// Returns why a step failed: a device that is lost, or what a stage says.
-  Error why(const Error& error);
 
   cluster::ModelWorkload workload_;
-  const std::chrono::milliseconds timeout_;
   const std::unique_ptr<cluster::Deployment> deployment_;
+  DeviceSteps steps_;
   std::vector<std::string> names_;
-  std::uint64_t evaluations_ = 0;
 };
 
 }  // namespace pareto::train

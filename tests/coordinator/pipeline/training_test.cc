@@ -8,10 +8,12 @@
 #include <filesystem>
 
 #include "coordinator/cluster/daemon_client.h"
+#include "coordinator/sweep/sweep.h"
 #include "coordinator/train/device_pipeline.h"
 #include "coordinator/train/local_pipeline.h"
 #include "partitioner/model/zoo/losses.h"
 #include "partitioner/model/zoo/model_builder.h"
+#include "tests/coordinator/support/memory_store.h"
 
 namespace pareto::train {
 namespace {
@@ -216,6 +218,32 @@ TEST_F(DevicesThatTrain, SayWhichBatchIsWrong) {
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().code, ErrorCode::kInvalidArgument) << failed.error().message;
   EXPECT_THAT(failed.error().message, HasSubstr("stage 1 on "));
+}
+
+TEST_F(DevicesThatTrain, AreSweptByStepsOfTraining) {
+  use("mobilenetv2");
+  sweep::SweepOptions options;
+  options.train = true;
+  options.transports = {"tcp"};
+  options.splits = "after:features.4,after:features.11";
+  options.batches = {4};
+  options.micro_batches = {2};
+  options.requests = 4;
+  options.rounds = 1;
+  auto run = sweep::make_run(*model_, *cluster_, options, "sweep --train").value();
+  test::MemoryStore store;
+  const std::atomic<bool> stop{false};
+  const auto done =
+      sweep::run_sweep(*model_, *cluster_, options, run, store, stop, nullptr, &*loss_);
+  ASSERT_TRUE(done) << done.error().message;
+  ASSERT_EQ(run.trials.size(), 4U) << "two cuts, and each device by itself";
+  for (const results::TrialRecord& trial : run.trials) {
+    EXPECT_EQ(trial.status, results::TrialStatus::kOk) << trial.error;
+    ASSERT_EQ(trial.rounds.size(), 1U);
+    EXPECT_EQ(trial.rounds[0].latency_ms.size(), 4U);
+    EXPECT_EQ(trial.rounds[0].window, 2) << "two micro-batches";
+    for (const auto& stage : trial.stages) EXPECT_EQ(stage.engine, "training");
+  }
 }
 
 }  // namespace
