@@ -10,23 +10,13 @@
 
 #include "core/base/control_group.h"
 #include "core/base/file.h"
+#include "core/base/process_memory.h"
 #include "core/runtime/shard_runner.h"
 
 namespace pareto::daemon {
 namespace {
 
 constexpr std::uint64_t kLimit = 1 << 20;
-
-/// Returns the value of "VmRSS:     1234 kB" in a file of such lines.
-std::uint64_t bytes_of(std::string_view text, std::string_view key) {
-  const std::size_t at = text.find(key);
-  if (at == std::string_view::npos) return 0;
-  text.remove_prefix(at + key.size());
-  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
-  std::uint64_t kibibytes = 0;
-  std::from_chars(text.data(), text.data() + text.size(), kibibytes);
-  return kibibytes * 1024;
-}
 
 /// Returns the number behind a word at the beginning of a line.
 std::uint64_t count_of(const std::string& text, const std::string& word) {
@@ -60,12 +50,6 @@ std::uint64_t allocated_bytes() {
 
 }  // namespace
 
-void return_freed_memory() {
-#if defined(__GLIBC__)
-  ::malloc_trim(0);
-#endif
-}
-
 void limit_to_control_group(MemoryReading& reading, const std::filesystem::path& group,
                             bool first) {
   const auto limit = number_in(group / (first ? "memory.limit_in_bytes" : "memory.max"));
@@ -84,11 +68,14 @@ void limit_to_control_group(MemoryReading& reading, const std::filesystem::path&
 }
 
 MemoryReading read_memory() {
-  const std::string own = read_file("/proc/self/status", kLimit).value_or("");
+  const ProcessMemory own = process_memory();
   const std::string machine = read_file("/proc/meminfo", kLimit).value_or("");
-  MemoryReading reading{
-      bytes_of(own, "VmRSS:"),        bytes_of(own, "VmHWM:"), bytes_of(machine, "MemAvailable:"),
-      bytes_of(machine, "MemTotal:"), allocated_bytes(),       runtime::packed_weight_bytes()};
+  MemoryReading reading{own.resident_bytes,
+                        own.peak_bytes,
+                        bytes_in_line(machine, "MemAvailable:"),
+                        bytes_in_line(machine, "MemTotal:"),
+                        allocated_bytes(),
+                        runtime::packed_weight_bytes()};
   if (const auto tree = find_controller("memory")) {
     limit_to_control_group(reading, own_control_group(*tree, "memory"), tree->version == 1);
   }

@@ -27,12 +27,6 @@ using MemoryProbe = std::function<MemoryReading()>;
 /// has less memory than its machine. `first` means control groups of version 1.
 void limit_to_control_group(MemoryReading& reading, const std::filesystem::path& group, bool first);
 
-/// Gives freed memory back to the machine, which takes milliseconds. Loading a shard frees several
-/// times what it keeps. The allocator keeps that memory for the thread that loaded it, so no other
-/// thread can use it.
-/// Threads: any.
-void return_freed_memory();
-
 /// Reads all figures from /proc and the allocator. A figure that cannot be read is 0. Threads: any.
 MemoryReading read_memory();
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/digest.h"
+#include "core/base/process_memory.h"
 #include "core/base/text.h"
 #include "core/plan/plan.h"
 #include "core/plan/stage_settings.h"
@@ -175,6 +176,7 @@ Expected<ShardCache::Loaded> ShardCache::load_anew(const plan::Shard& shard,
   const std::uint64_t held = after.allocated_bytes > 0
                                  ? std::max(taken, difference(shard.weight_bytes(), packed))
                                  : difference(needed, packed);
+  // Loading a shard frees several times what it keeps.
   return_freed_memory();
   std::string handle = fmt::format("{}-{}", key.substr(0, 12), ++loads_);
   *in_use_ += held;
