@@ -32,6 +32,15 @@ std::int64_t batch_of(const Model& model, const std::vector<Tensor>& tensors) {
   return 1;
 }
 
+/// Returns whether an input takes a tensor of that shape, which may be of another size than the
+/// model was opened with if sizes vary.
+bool is_shape_taken(const InputShape& input, const TensorSpec& spec, const Tensor& tensor,
+                    std::int64_t batch) {
+  if (input.sizes.empty() || !model::fits(input, tensor))
+    return tensor.shape() == spec.shape(batch);
+  return !input.batch_at || tensor.shape()[*input.batch_at] == spec.shape(batch)[*input.batch_at];
+}
+
 bool is_batch_in_front(const TensorSpec& spec) {
   for (std::size_t i = 0; i < spec.dims.size(); ++i) {
     const SymbolicDim& dim = spec.dims[i];
@@ -63,14 +72,16 @@ Expected<ModelInputs> read_request(const Model& model, const std::vector<std::st
   ModelInputs inputs;
   inputs.batch = batch_of(model, tensors);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const ValueSpec& spec = model.graph().values[static_cast<std::size_t>(arguments[i])].spec;
+    const model::GraphValue& value = model.graph().values[static_cast<std::size_t>(arguments[i])];
+    const ValueSpec& spec = value.spec;
     Tensor& tensor = tensors[i];
     if (inputs.batch < 1 || spec.kind != ValueSpec::Kind::kTensor ||
-        tensor.dtype() != spec.tensor.dtype || tensor.shape() != spec.tensor.shape(inputs.batch)) {
+        tensor.dtype() != spec.tensor.dtype ||
+        !is_shape_taken(model.inputs()[i], spec.tensor, tensor, inputs.batch)) {
       return fail(ErrorCode::kInvalidArgument,
                   "{}: {} {} does not fit input {} of {}: {} (--input-shape)", files[i],
                   to_string(tensor.dtype()), to_string(tensor.shape()), i, model.name(),
-                  spec.describe());
+                  model::describe(model.graph(), value));
     }
     inputs.values.emplace_back(std::move(tensor));
   }

@@ -33,8 +33,8 @@ std::string count_text(double count) {
 
 std::string boundary_text(const Graph& graph, const model::Cut& cut) {
   std::vector<std::string> parts;
-  for (const plan::BoundaryValue& value : model::boundary(graph, cut.before)) {
-    parts.push_back(value.spec.describe());
+  for (const std::int64_t value : model::live_values(graph, cut.before)) {
+    parts.push_back(model::describe(graph, graph.values[static_cast<std::size_t>(value)]));
   }
   return join(parts, ", ");
 }

@@ -124,6 +124,11 @@ class SplitsCommand final : public Command {
     }
     context.out << fmt::format("; {} of weights; bytes at batch {}, FLOPs of one sample\n",
                                format_bytes(model::weight_bytes(graph)), batch_);
+    for (const model::VaryingSize& size : graph.sizes) {
+      context.out << fmt::format("{}: {} to {}{}; quotients are rounded down\n", size.name,
+                                 size.least, size.most,
+                                 size.step == 1 ? "" : fmt::format(", every {}", size.step));
+    }
     for (const auto& op : graph.operators) {
       if (op.inner_operators == 0) continue;
       context.out << fmt::format("kept whole: {} in {} with {} inside\n", op.kind,

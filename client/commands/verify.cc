@@ -143,10 +143,12 @@ class VerifyCommand final : public Command {
     });
   }
 
-  static std::map<std::int64_t, Tally> tally(const std::vector<VerifyRow>& rows) {
-    std::map<std::int64_t, Tally> by_batch;
+  /// Returns the rows counted by batch and sizes of the inputs: "8", "8, H = 192, W = 192".
+  static std::map<std::pair<std::int64_t, std::string>, Tally> tally(
+      const std::vector<VerifyRow>& rows) {
+    std::map<std::pair<std::int64_t, std::string>, Tally> by_batch;
     for (const VerifyRow& row : rows) {
-      Tally& batch = by_batch[row.batch];
+      Tally& batch = by_batch[{row.batch, row.sizes.empty() ? "" : ", " + row.sizes}];
       ++batch.points;
       batch.equal += row.bit_equal ? 1 : 0;
       batch.failed += row.failure.empty() ? 0 : 1;
@@ -165,16 +167,16 @@ class VerifyCommand final : public Command {
   void print(Context& context, const Model& model, const Compared& plain,
              const Compared& fast) const {
     if (json_) return print_json(context, model, plain, fast);
-    for (const auto& [batch, result] : tally(plain.rows)) {
-      context.out << fmt::format("{} batch {}: {} of {} cuts equal the whole model bit for bit\n",
-                                 model.name(), batch, result.equal, result.points);
+    for (const auto& [at, result] : tally(plain.rows)) {
+      context.out << fmt::format("{} batch {}{}: {} of {} cuts equal the whole model bit for bit\n",
+                                 model.name(), at.first, at.second, result.equal, result.points);
     }
-    for (const auto& [batch, result] : tally(fast.rows)) {
+    for (const auto& [at, result] : tally(fast.rows)) {
       context.out << fmt::format(
-          "{} batch {}: engine {} {}: largest error {:.2g} of the largest output, {} cuts "
+          "{} batch {}{}: engine {} {}: largest error {:.2g} of the largest output, {} cuts "
           "sampled{}\n",
-          model.name(), batch, runner_.engine, runner_.precision, result.worst_error, result.points,
-          result.failed > 0 ? fmt::format(", {} FAILED", result.failed) : "");
+          model.name(), at.first, at.second, runner_.engine, runner_.precision, result.worst_error,
+          result.points, result.failed > 0 ? fmt::format(", {} FAILED", result.failed) : "");
     }
     for (const auto& [compared, engine] :
          {std::pair(&plain, std::string(kPlain)), std::pair(&fast, runner_.engine)}) {
@@ -186,6 +188,13 @@ class VerifyCommand final : public Command {
                                 : row.failure);
       }
     }
+    if (const auto differs = std::ranges::find(plain.rows, false, &VerifyRow::bit_equal);
+        differs != plain.rows.end()) {
+      context.out << fmt::format(
+          "the first value that differs: paretoctl run --model {} --split {} --batch {} --mode "
+          "interpret\n",
+          model_.model, plain.name_of(*differs), differs->batch);
+    }
   }
 
   void print_json(Context& context, const Model& model, const Compared& plain,
@@ -195,6 +204,7 @@ class VerifyCommand final : public Command {
       for (const VerifyRow& row : compared.rows) {
         list.push_back({{"split", compared.name_of(row)},
                         {"batch", row.batch},
+                        {"sizes", row.sizes},
                         {"bit_equal", row.bit_equal},
                         {"relative_error", row.relative_error},
                         {"failure", row.failure}});

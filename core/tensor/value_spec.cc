@@ -2,6 +2,9 @@
 
 #include <cstdint>
 #include <limits>
+#include <utility>
+
+#include "core/tensor/describe_spec.h"
 
 namespace pareto {
 namespace {
@@ -27,6 +30,42 @@ std::string describe_dim(const SymbolicDim& dim) {
   if (dim.per_sample == 0) return std::to_string(dim.constant);
   const std::string batch = dim.per_sample == 1 ? "B" : fmt::format("{}B", dim.per_sample);
   return dim.constant == 0 ? batch : fmt::format("{}+{}", batch, dim.constant);
+}
+
+std::string describe_tensor(const TensorSpec& tensor, const DimensionText& text,
+                            std::size_t& dimension) {
+  std::vector<std::string> sizes;
+  for (const SymbolicDim& dim : tensor.dims) {
+    std::string named = text ? text(dimension) : std::string();
+    ++dimension;
+    sizes.push_back(named.empty() ? describe_dim(dim) : std::move(named));
+  }
+  return fmt::format("{}[{}]", pareto::to_string(tensor.dtype), fmt::join(sizes, "x"));
+}
+
+std::string describe_leaf(const Value& leaf) {
+  if (leaf.is<None>()) return "None";
+  if (leaf.is<Uninitialized>()) return "uninitialized";
+  if (leaf.is<bool>()) return "bool";
+  if (leaf.is<std::int64_t>()) return "int";
+  if (leaf.is<double>()) return "float";
+  return "string";
+}
+
+/// Describes a spec whose first dimension has that number, and counts on.
+std::string describe_from(const ValueSpec& spec, const DimensionText& text,
+                          std::size_t& dimension) {
+  if (spec.kind == Kind::kTensor) return describe_tensor(spec.tensor, text, dimension);
+  if (spec.kind == Kind::kLeaf) return describe_leaf(spec.leaf);
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < spec.items.size(); ++i) {
+    const std::string item = describe_from(spec.items[i], text, dimension);
+    parts.push_back(spec.kind == Kind::kDict ? pareto::describe(spec.keys[i]) + ": " + item : item);
+  }
+  const std::string_view name = spec.kind == Kind::kList    ? "List"
+                                : spec.kind == Kind::kTuple ? "Tuple"
+                                                            : "Dict";
+  return fmt::format("{}[{}]", name, fmt::join(parts, ", "));
 }
 
 void collect_tensors(const ValueSpec& spec, std::vector<TensorSpec>& out) {
@@ -78,34 +117,11 @@ Expected<std::uint64_t> ValueSpec::size_bytes(std::int64_t batch) const {
   return bytes;
 }
 
-std::string ValueSpec::describe() const {
-  switch (kind) {
-    case Kind::kTensor: {
-      std::vector<std::string> sizes;
-      for (const SymbolicDim& dim : tensor.dims) sizes.push_back(describe_dim(dim));
-      return fmt::format("{}[{}]", pareto::to_string(tensor.dtype), fmt::join(sizes, "x"));
-    }
-    case Kind::kLeaf:
-      if (leaf.is<None>()) return "None";
-      if (leaf.is<Uninitialized>()) return "uninitialized";
-      if (leaf.is<bool>()) return "bool";
-      if (leaf.is<std::int64_t>()) return "int";
-      if (leaf.is<double>()) return "float";
-      return "string";
-    case Kind::kList:
-    case Kind::kTuple:
-    case Kind::kDict:
-      break;
-  }
-  std::vector<std::string> parts;
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    parts.push_back(kind == Kind::kDict ? pareto::describe(keys[i]) + ": " + items[i].describe()
-                                        : items[i].describe());
-  }
-  const std::string_view name = kind == Kind::kList    ? "List"
-                                : kind == Kind::kTuple ? "Tuple"
-                                                       : "Dict";
-  return fmt::format("{}[{}]", name, fmt::join(parts, ", "));
+std::string ValueSpec::describe() const { return pareto::describe(*this, {}); }
+
+std::string describe(const ValueSpec& spec, const DimensionText& text) {
+  std::size_t dimension = 0;
+  return describe_from(spec, text, dimension);
 }
 
 std::vector<TensorSpec> tensors_of(const ValueSpec& spec) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <thread>
 
+#include "core/base/text.h"
 #include "core/runtime/torch/threads.h"
 #include "partitioner/model/emit/emit.h"
 
@@ -76,6 +77,7 @@ class Verification {
       VerifyRow row;
       row.cut = cut;
       row.batch = reference.batch;
+      row.sizes = reference.sizes;
       if (const auto outputs = halves ? run_through(*halves, reference)
                                       : Expected<Value>(tl::unexpected(halves.error()))) {
         row.bit_equal = bit_equal(reference.outputs, *outputs);
@@ -141,6 +143,23 @@ class Verification {
   std::vector<std::optional<std::vector<VerifyRow>>> done_;
 };
 
+/// Returns the sizes of its inputs that a model is run at: as it was opened, and the least.
+std::vector<std::vector<std::int64_t>> sizes_to_verify(const Model& model) {
+  std::vector<std::vector<std::int64_t>> all{nominal_sizes(model.inputs())};
+  std::vector<std::int64_t> least;
+  for (const VaryingSize& size : model.graph().sizes) least.push_back(size.least);
+  if (least != all.front()) all.push_back(std::move(least));
+  return all;
+}
+
+std::string sizes_text(const Model& model, const std::vector<std::int64_t>& sizes) {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    parts.push_back(fmt::format("{} = {}", model.graph().sizes[i].name, sizes[i]));
+  }
+  return join(parts);
+}
+
 }  // namespace
 
 Expected<std::vector<WholeRun>> whole_runs(const Model& model, const VerifyOptions& options) {
@@ -148,10 +167,13 @@ Expected<std::vector<WholeRun>> whole_runs(const Model& model, const VerifyOptio
   runtime::set_thread_count(options.runner.threads);
   std::vector<WholeRun> result;
   for (const std::int64_t batch : options.batches) {
-    PARETO_ASSIGN(auto inputs, model.example_inputs(batch, options.seed));
-    runtime::seed_random_numbers(options.seed);
-    PARETO_ASSIGN(auto outputs, with_context(model.run_whole(inputs), "batch {}", batch));
-    result.push_back({batch, std::move(inputs), List{std::move(outputs)}});
+    for (const auto& sizes : sizes_to_verify(model)) {
+      PARETO_ASSIGN(auto inputs, model.example_inputs(batch, options.seed, sizes));
+      runtime::seed_random_numbers(options.seed);
+      PARETO_ASSIGN(auto outputs, with_context(model.run_whole(inputs), "batch {}", batch));
+      result.push_back(
+          {batch, sizes_text(model, sizes), std::move(inputs), List{std::move(outputs)}});
+    }
   }
   return result;
 }

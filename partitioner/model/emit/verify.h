@@ -28,6 +28,7 @@ struct VerifyOptions {
 struct VerifyRow {
   std::size_t cut = 0;  ///< index into VerifyOptions::cuts
   std::int64_t batch = 0;
+  std::string sizes{};  ///< "H = 192, W = 192", if those of the inputs vary
   bool bit_equal = false;
   double relative_error = 0;  ///< against the whole model in the plain engine
   std::string failure;  ///< it could not be run, or its error is infinite or too large, and why
@@ -48,13 +49,15 @@ Expected<std::vector<VerifyRow>> verify_together(
     const Model& model, const VerifyOptions& options,
     const std::function<void(std::size_t done, std::size_t total)>& on_shard);
 
-/// The outputs of the uncut model at one batch.
+/// The outputs of the uncut model at one batch and one size of its inputs.
 struct WholeRun {
   std::int64_t batch = 0;
+  std::string sizes{};  ///< see VerifyRow::sizes
   std::vector<Value> inputs;
   Value outputs;
 };
-/// Runs the uncut model at each batch of the options. Fails: as Model::run_whole.
+/// Runs the uncut model at each batch of the options, and at the least sizes of its inputs if these
+/// vary. Fails: as Model::run_whole.
 Expected<std::vector<WholeRun>> whole_runs(const Model& model, const VerifyOptions& options);
 
 }  // namespace pareto::model

@@ -226,6 +226,7 @@ class TogetherVerification {
         VerifyRow& row = all[cut * runs_.size() + run];
         row.cut = cut;
         row.batch = runs_[run].batch;
+        row.sizes = runs_[run].sizes;
         const std::size_t place = place_of_[cut];
         row.failure = to[place].empty() ? from[place] : to[place];
         row.bit_equal = row.failure.empty();

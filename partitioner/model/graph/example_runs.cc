@@ -141,7 +141,7 @@ void ExampleRun::see(std::size_t index, const c10::IValue& value) {
 
 Expected<ExampleRun> run_at(GraphRunner& runner, const Flat& flat, const Graph& graph,
                             const std::vector<InputShape>& shapes, std::int64_t batch,
-                            std::uint64_t seed) {
+                            std::uint64_t seed, std::size_t* reached) {
   ExampleRun run;
   run.batch = batch;
   run.seen.assign(graph.values.size(), Value());
@@ -169,6 +169,7 @@ Expected<ExampleRun> run_at(GraphRunner& runner, const Flat& flat, const Graph& 
         if (read != indices.end()) note_change(graph, position, read->second, in[i], run);
       }
       if (node->owningBlock() != flat.graph->block()) return;
+      if (reached != nullptr) *reached = position + 1;
       for (std::size_t i = 0; i < out.size(); ++i) {
         const std::size_t index = indices.at(node->output(i));
         run.see(index, out[i]);

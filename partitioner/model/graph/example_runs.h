@@ -52,9 +52,10 @@ struct ExampleRun {
 };
 
 /// Runs a graph once. Fails: kInvalidArgument (it does not run on such examples; says what may be
-/// wrong with them).
+/// wrong with them). `reached`, if it is not null, becomes the position of the operator that ran
+/// last or failed.
 Expected<ExampleRun> run_at(GraphRunner& runner, const Flat& flat, const Graph& graph,
                             const std::vector<InputShape>& shapes, std::int64_t batch,
-                            std::uint64_t seed);
+                            std::uint64_t seed, std::size_t* reached = nullptr);
 
 }  // namespace pareto::model

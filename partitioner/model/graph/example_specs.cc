@@ -14,9 +14,11 @@ std::optional<IntegerRange> join_ranges(const std::optional<IntegerRange>& a,
   return IntegerRange{std::min(a->low, b->low), std::max(a->high, b->high)};
 }
 
-/// Returns whether a reason is of sizes that differ from batch to batch.
+/// Returns whether a reason is of dimensions that differ from batch to batch, or with the sizes of
+/// the inputs.
 bool is_of_sizes(const std::string& reason) {
-  return reason.find(" at batch ") != std::string::npos;
+  return reason.find(" at batch ") != std::string::npos ||
+         reason.find(" size ") != std::string::npos;
 }
 
 bool is_layer(const std::string& kind) {

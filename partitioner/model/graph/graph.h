@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/tensor/value_spec.h"
+#include "partitioner/model/graph/varying_size.h"
 
 namespace pareto::model {
 
@@ -37,7 +38,8 @@ struct GraphValue {
   std::vector<std::int64_t> users;
   bool is_output = false;  ///< returned by the model
   ValueSpec spec;
-  MemoryLayout layout;  ///< layout of a tensor
+  MemoryLayout layout;      ///< layout of a tensor
+  SizeExpressions sizes{};  ///< dimensions that follow sizes of the inputs; `spec` has one of those
 };
 
 struct Operator {
@@ -97,7 +99,8 @@ struct Graph {
   /// Operators that no cut may part (partitioner/model/graph/groups.h), each in one group, in a
   /// topological order. Empty where the graph was not examined: then each operator is one.
   std::vector<std::vector<std::int64_t>> groups{};
-  Ties ties{};  ///< reasons for the groups: each tie lies in one of them
+  Ties ties{};                       ///< reasons for the groups: each tie lies in one of them
+  std::vector<VaryingSize> sizes{};  ///< sizes of the inputs that vary
 };
 
 /// Returns the total size of all weights, in bytes.
@@ -106,6 +109,9 @@ inline std::uint64_t weight_bytes(const Graph& graph) {
   for (const GraphWeight& weight : graph.weights) bytes += weight.size_bytes;
   return bytes;
 }
+
+/// Returns a value's spec with the sizes that it follows: "float32[Bx64xH/4xW/4]".
+std::string describe(const Graph& graph, const GraphValue& value);
 
 /// Returns whether two runs on the same inputs may differ.
 inline bool draws_random_numbers(const Graph& graph) {

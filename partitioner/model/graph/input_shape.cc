@@ -64,6 +64,24 @@ Expected<IntegerRange> parse_range(const std::string& text, std::string_view ran
   return IntegerRange{*low, *high};
 }
 
+/// Reads "192..256" or "192..256/32", a range of sizes of the dimension `at`. `text`: for errors.
+Expected<SizeRange> parse_size_range(const std::string& text, const std::string& part,
+                                     std::size_t at) {
+  const std::size_t dots = part.find("..");
+  const std::size_t slash = part.find('/', dots);
+  const auto least = parse_whole_number(std::string_view(part).substr(0, dots));
+  const auto most = parse_whole_number(std::string_view(part).substr(
+      dots + 2, slash == std::string::npos ? std::string::npos : slash - dots - 2));
+  const auto step = slash == std::string::npos
+                        ? std::optional<std::int64_t>(1)
+                        : parse_whole_number(std::string_view(part).substr(slash + 1));
+  if (!least || !most || !step || *least < 1 || *step < 1 || *least + *step > *most) {
+    return bad(text, "\"{}\" is no range of sizes (write 192..256, or 192..256/32 for every 32nd)",
+               part);
+  }
+  return SizeRange{at, *least, *least + (*most - *least) / *step * *step, *step};
+}
+
 /// Says where the part at `i` of a list is missing: "behind \"3x\"".
 std::string place_in(const std::vector<std::string>& parts, std::size_t i, char separator) {
   if (i == 0) return fmt::format("before the first '{}'", separator);
@@ -85,6 +103,13 @@ Expected<> parse_sizes(const std::string& text, const std::string& sizes, bool w
     if (whole && parts[i] == kBatch) {
       if (input.batch_at) return bad(text, "it names the batch twice");
       input.batch_at = i;
+      continue;
+    }
+    if (parts[i].find("..") != std::string::npos) {
+      PARETO_ASSIGN(const SizeRange range,
+                    parse_size_range(text, parts[i], input.per_sample.size()));
+      input.sizes.push_back(range);
+      input.per_sample.push_back(range.most);
       continue;
     }
     const auto size = parse_whole_number(parts[i]);
@@ -127,6 +152,10 @@ Expected<InputShape> parse_input_shape(const std::string& text, bool whole) {
 std::string sizes_text(const InputShape& shape, bool whole) {
   std::vector<std::string> parts;
   for (const std::int64_t size : shape.per_sample) parts.push_back(std::to_string(size));
+  for (const SizeRange& range : shape.sizes) {
+    parts[range.at] = fmt::format("{}..{}", range.least, range.most);
+    if (range.step != 1) parts[range.at] += fmt::format("/{}", range.step);
+  }
   if (whole && shape.batch_at) {
     parts.insert(parts.begin() + static_cast<std::ptrdiff_t>(*shape.batch_at), std::string(kBatch));
   }
@@ -179,14 +208,14 @@ InputShape shape_of(const Tensor& tensor) {
   return shape;
 }
 
-bool fits(const InputShape& shape, const Tensor& tensor) {
-  if (tensor.dtype() != shape.dtype) return false;
+/// Returns the sizes of a tensor without the batch; no value if it lacks that dimension.
+std::optional<Shape> sizes_of_sample(const InputShape& shape, const Tensor& tensor) {
   Shape sizes = tensor.shape();
   if (shape.batch_at) {
-    if (*shape.batch_at >= sizes.size()) return false;
+    if (*shape.batch_at >= sizes.size()) return std::nullopt;
     sizes.erase(sizes.begin() + static_cast<std::ptrdiff_t>(*shape.batch_at));
   }
-  return sizes == shape.per_sample;
+  return sizes;
 }
 
 /// Returns samples 0 … batch - 1 of a row-major tensor along one dimension, from the first again
@@ -250,6 +279,23 @@ std::string to_text(const std::vector<InputShape>& shapes) {
   return join(parts, ";");
 }
 
+bool fits(const InputShape& shape, const Tensor& tensor) {
+  const std::optional<Shape> sizes = sizes_of_sample(shape, tensor);
+  if (tensor.dtype() != shape.dtype || !sizes || sizes->size() != shape.per_sample.size()) {
+    return false;
+  }
+  for (std::size_t i = 0; i < sizes->size(); ++i) {
+    const auto range = std::ranges::find(shape.sizes, i, &SizeRange::at);
+    const std::int64_t size = (*sizes)[i];
+    const bool is_allowed =
+        range == shape.sizes.end()
+            ? size == shape.per_sample[i]
+            : VaryingSize{"", range->least, range->most, range->step}.holds(size);
+    if (!is_allowed) return false;
+  }
+  return true;
+}
+
 ValueSpec input_spec(const InputShape& shape) {
   ValueSpec spec;
   spec.kind = ValueSpec::Kind::kTensor;
@@ -295,6 +341,8 @@ Expected<std::vector<InputShape>> with_data(std::vector<InputShape> shapes,
                     names[first->first], first->second, names[i], batch);
       }
     }
+    // The data are of one of the sizes that may vary.
+    shape.per_sample = *sizes_of_sample(shape, data[i]);
     shape.range = range_of(data[i]);
     PARETO_ASSIGN(shape.data, row_major(data[i]));
   }

@@ -139,7 +139,8 @@ void Model::Impl::hash_model() {
   }
   for (const InputShape& input : inputs) {
     hasher.update(fmt::format(";{}:{}", to_string(input.per_sample), to_string(input.dtype)));
-    if (input.batch_at != std::size_t{0} || input.range) hasher.update(to_text({input}));
+    if (input.batch_at != std::size_t{0} || input.range || !input.sizes.empty())
+      hasher.update(to_text({input}));
   }
   digest = hasher.finish();
 }
@@ -195,11 +196,13 @@ Expected<Tensor> Model::weight(const Digest& digest) const {
   return impl_->weights[found->second];
 }
 
-Expected<std::vector<Value>> Model::example_inputs(std::int64_t batch, std::uint64_t seed) const {
+Expected<std::vector<Value>> Model::example_inputs(std::int64_t batch, std::uint64_t seed,
+                                                   const std::vector<std::int64_t>& sizes) const {
+  const std::vector<InputShape> inputs = with_sizes(impl_->inputs, sizes);
   if (batch < 1) return fail(ErrorCode::kInvalidArgument, "batch {}: it starts at 1", batch);
   std::vector<Value> values;
-  for (std::size_t i = 0; i < impl_->inputs.size(); ++i) {
-    PARETO_ASSIGN(Value value, example_of(impl_->inputs[i], batch, seed + i));
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    PARETO_ASSIGN(Value value, example_of(inputs[i], batch, seed + i));
     values.push_back(std::move(value));
   }
   return values;

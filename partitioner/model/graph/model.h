@@ -45,8 +45,9 @@ class Model {
   /// Returns the only batch at which it ran when it was examined; no value if it runs at several.
   std::optional<std::int64_t> only_batch() const;
   /// Returns the inputs of the given batch: the data that it was examined with, as example_of()
-  /// takes them, or else made-up values.
-  Expected<std::vector<Value>> example_inputs(std::int64_t batch, std::uint64_t seed) const;
+  /// takes them, or else made-up values. `sizes`: those of graph().sizes; empty: as it was opened.
+  Expected<std::vector<Value>> example_inputs(std::int64_t batch, std::uint64_t seed,
+                                              const std::vector<std::int64_t>& sizes = {}) const;
   /// Runs the uncut model, interpreted plainly; for a file the module as LibTorch loaded it, so
   /// that a comparison covers the flattening as well.
   Expected<std::vector<Value>> run_whole(const std::vector<Value>& inputs) const;
