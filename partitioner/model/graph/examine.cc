@@ -11,6 +11,8 @@
 #include "partitioner/model/graph/groups.h"
 #include "partitioner/model/graph/hazards.h"
 #include "partitioner/model/graph/run_errors.h"
+#include "partitioner/model/graph/size_runs.h"
+#include "partitioner/model/graph/unread_layers.h"
 
 namespace pareto::model {
 namespace {
@@ -76,6 +78,15 @@ bool may_depend_on_data(const Graph& graph) {
   return false;
 }
 
+/// Returns whether an operator makes a tensor of integers or bools, whose elements examples of what
+/// crosses a cut repeat.
+bool makes_integers(const ExampleRun& run, const Graph& graph) {
+  for (std::size_t i = 0; i < graph.values.size(); ++i) {
+    if (graph.values[i].producer >= 0 && run.ranges[i]) return true;
+  }
+  return false;
+}
+
 /// Returns made-up values in place of the data, in the data's range.
 std::vector<InputShape> without_data(std::vector<InputShape> shapes) {
   for (InputShape& shape : shapes) shape.data.reset();
@@ -131,8 +142,16 @@ Expected<Examined> examine_flat(const Flat& flat, const std::vector<InputShape>&
                                 const std::vector<std::int64_t>& batches) {
   PARETO_ASSIGN(Graph graph, build_graph(flat));
   GraphRunner runner(flat.graph);
-  PARETO_ASSIGN(const auto runs, run_at_two_batches(runner, flat, graph, shapes, batches));
+  const bool skips = may_skip_layers(*flat.graph, shapes);
+  runner.skip_layers(skips);
+  PARETO_ASSIGN(auto runs, run_at_two_batches(runner, flat, graph, shapes, batches));
   auto reasons = add_specs(runs, graph);
+  if (skips && (may_depend_on_data(graph) || makes_integers(runs.back(), graph))) {
+    // Numbers do matter.
+    runner.skip_layers(false);
+    PARETO_ASSIGN(runs, run_at_two_batches(runner, flat, graph, shapes, batches));
+    reasons = add_specs(runs, graph);
+  }
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     graph.values[static_cast<std::size_t>(graph.inputs[i])].spec.range = shapes[i].range;
   }
@@ -143,6 +162,7 @@ Expected<Examined> examine_flat(const Flat& flat, const std::vector<InputShape>&
     const auto run = run_at(runner, flat, graph, shapes, third, kExampleSeed);
     if (run) check_specs(*run, graph, reasons);
   }
+  PARETO_TRY(add_sizes(runner, flat, shapes, runs.front(), graph, reasons));
   name_makers(graph, reasons);
   for (std::size_t i = 0; i < graph.operators.size(); ++i) {
     graph.operators[i].flops_per_sample =

@@ -21,6 +21,9 @@ class GraphRunner {
                                       std::span<const c10::IValue> outputs)>;
 
   explicit GraphRunner(std::shared_ptr<torch::jit::Graph> graph);
+  /// Lets layers return zeros without computing from now on, if `skips`. Only shapes are then of
+  /// use, and only of a graph that ignores_numbers() (unread_layers.h).
+  void skip_layers(bool skips) { skips_layers_ = skips; }
   ~GraphRunner();
   GraphRunner(const GraphRunner&) = delete;
   GraphRunner& operator=(const GraphRunner&) = delete;
@@ -45,6 +48,7 @@ class GraphRunner {
   std::unordered_map<const torch::jit::Node*, std::unique_ptr<Step>> steps_;
   const Observer* observer_ = nullptr;
   std::size_t position_ = 0;
+  bool skips_layers_ = false;
 };
 
 }  // namespace pareto::model

@@ -7,6 +7,7 @@
 #include "partitioner/model/graph/flat_graph.h"
 #include "partitioner/model/graph/flatten.h"
 #include "partitioner/model/graph/graph_runner.h"
+#include "partitioner/model/graph/unread_layers.h"
 
 namespace pareto::model {
 namespace {
@@ -61,7 +62,9 @@ Expected<> remove_writes(Flat& flat, const std::vector<InputShape>& shapes,
     try {
       const torch::NoGradGuard no_grad;
       PARETO_ASSIGN(auto arguments, arguments_at(flat, shapes, attempt.front(), kExampleSeed));
-      GraphRunner(flat.graph).run(std::move(arguments), note);
+      GraphRunner runner(flat.graph);
+      runner.skip_layers(may_skip_layers(*flat.graph, shapes));
+      runner.run(std::move(arguments), note);
       break;
     } catch (const std::exception&) {
       // Where it runs at no batch, examining it says why.

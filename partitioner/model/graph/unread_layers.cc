@@ -1,0 +1,137 @@
+#include "partitioner/model/graph/unread_layers.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "partitioner/model/graph/flatten.h"
+
+namespace pareto::model {
+namespace {
+
+using torch::jit::Node;
+
+bool is_number_type(const c10::TypePtr& type) {
+  return type->isSubtypeOf(*c10::NumberType::get()) || type->isSubtypeOf(*c10::BoolType::get()) ||
+         type->isSubtypeOf(*c10::StringType::get());
+}
+
+bool holds_numbers(const c10::TypePtr& type) {
+  if (const auto list = type->cast<c10::ListType>()) return is_number_type(list->getElementType());
+  return is_number_type(type);
+}
+
+bool reads_tensor(const Node* node) {
+  return std::ranges::any_of(node->inputs(), [](const torch::jit::Value* input) {
+    return !holds_numbers(input->type()) && input->node()->kind() != c10::prim::Constant;
+  });
+}
+
+/// Returns a tensor of the CPU that lies row by row and is not quantised; null for all else.
+const at::Tensor* plain_tensor(std::span<const c10::IValue> inputs, std::size_t index) {
+  if (index >= inputs.size() || !inputs[index].isTensor()) return nullptr;
+  const at::Tensor& tensor = inputs[index].toTensor();
+  const bool is_plain = tensor.defined() && tensor.is_cpu() && tensor.layout() == at::kStrided &&
+                        !tensor.is_quantized() && tensor.is_floating_point() &&
+                        tensor.is_contiguous() && tensor.numel() > 0 &&
+                        tensor.suggest_memory_format() == at::MemoryFormat::Contiguous;
+  return is_plain ? &tensor : nullptr;
+}
+
+/// Returns whether a bias is none, or one number for each of `count`.
+bool is_bias(std::span<const c10::IValue> inputs, std::size_t index, std::int64_t count,
+             const at::Tensor& like) {
+  if (index >= inputs.size() || inputs[index].isNone()) return true;
+  const at::Tensor* bias = plain_tensor(inputs, index);
+  return bias != nullptr && bias->dim() == 1 && bias->size(0) == count &&
+         bias->scalar_type() == like.scalar_type();
+}
+
+/// Returns the two numbers of a list of one or two; none of anything else.
+std::optional<std::vector<std::int64_t>> pair_of(std::span<const c10::IValue> inputs,
+                                                 std::size_t index) {
+  if (index >= inputs.size() || !inputs[index].isIntList()) return std::nullopt;
+  std::vector<std::int64_t> numbers = inputs[index].toIntVector();
+  if (numbers.size() == 1) numbers.push_back(numbers.front());
+  if (numbers.size() != 2) return std::nullopt;
+  return numbers;
+}
+
+std::optional<at::Tensor> convolution_zeros(std::span<const c10::IValue> inputs,
+                                            std::size_t groups_at) {
+  const at::Tensor* input = plain_tensor(inputs, 0);
+  const at::Tensor* weight = plain_tensor(inputs, 1);
+  const auto stride = pair_of(inputs, 3);
+  const auto padding = pair_of(inputs, 4);
+  const auto dilation = pair_of(inputs, 5);
+  if (input == nullptr || weight == nullptr || !stride || !padding || !dilation ||
+      groups_at >= inputs.size() || !inputs[groups_at].isInt() || input->dim() != 4 ||
+      weight->dim() != 4 || input->scalar_type() != weight->scalar_type() ||
+      !is_bias(inputs, 2, weight->size(0), *input)) {
+    return std::nullopt;
+  }
+  const std::int64_t groups = inputs[groups_at].toInt();
+  if (groups < 1 || input->size(1) != weight->size(1) * groups || weight->size(0) % groups != 0) {
+    return std::nullopt;
+  }
+  std::vector<std::int64_t> shape{input->size(0), weight->size(0)};
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto dim = static_cast<std::int64_t>(2 + i);
+    if ((*stride)[i] < 1 || (*dilation)[i] < 1 || (*padding)[i] < 0) return std::nullopt;
+    const std::int64_t reach = (*dilation)[i] * (weight->size(dim) - 1) + 1;
+    const std::int64_t room = input->size(dim) + 2 * (*padding)[i] - reach;
+    if (room < 0) return std::nullopt;
+    shape.push_back(room / (*stride)[i] + 1);
+  }
+  return at::zeros(shape, input->options());
+}
+
+std::optional<at::Tensor> linear_zeros(std::span<const c10::IValue> inputs) {
+  const at::Tensor* input = plain_tensor(inputs, 0);
+  const at::Tensor* weight = plain_tensor(inputs, 1);
+  if (input == nullptr || weight == nullptr || weight->dim() != 2 || input->dim() < 2 ||
+      input->size(-1) != weight->size(1) || input->scalar_type() != weight->scalar_type() ||
+      !is_bias(inputs, 2, weight->size(0), *input)) {
+    return std::nullopt;
+  }
+  std::vector<std::int64_t> shape = input->sizes().vec();
+  shape.back() = weight->size(0);
+  return at::zeros(shape, input->options());
+}
+
+}  // namespace
+
+bool ignores_numbers(torch::jit::Graph& graph) {
+  return std::ranges::all_of(graph.nodes(), [](const Node* node) {
+    const std::string kind = node->kind().toQualString();
+    if (!node->blocks().empty() || sizes_follow_data(kind) || kind == "aten::where") return false;
+    if (node->kind() == c10::prim::Constant || asks_for_sizes(kind) || !reads_tensor(node)) {
+      return true;
+    }
+    return std::ranges::none_of(node->outputs(), [](const torch::jit::Value* output) {
+      return holds_numbers(output->type());
+    });
+  });
+}
+
+bool may_skip_layers(torch::jit::Graph& graph, const std::vector<InputShape>& shapes) {
+  return ignores_numbers(graph) && std::ranges::none_of(shapes, [](const InputShape& shape) {
+           return limits_of(shape.dtype).has_value();
+         });
+}
+
+std::optional<at::Tensor> zeros_of_layer(const Node* node, std::span<const c10::IValue> inputs) {
+  constexpr std::size_t kTransposed = 6;
+  constexpr std::size_t kGroups = 8;
+  const std::string_view kind = node->kind().toQualString();
+  if (kind == "aten::conv2d") return convolution_zeros(inputs, kTransposed);
+  if (kind == "aten::_convolution" && inputs.size() > kGroups && inputs[kTransposed].isBool() &&
+      !inputs[kTransposed].toBool()) {
+    return convolution_zeros(inputs, kGroups);
+  }
+  if (kind == "aten::linear") return linear_zeros(inputs);
+  return std::nullopt;
+}
+
+}  // namespace pareto::model

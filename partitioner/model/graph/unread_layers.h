@@ -1,0 +1,29 @@
+// Layers that need not compute while only shapes are looked at: most of the time of a run. Sees
+// LibTorch.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/runtime/torch/compat.h"
+#include "partitioner/model/graph/input_shape.h"
+
+namespace pareto::model {
+
+/// Returns whether neither the shapes in a graph nor what it refuses can follow from what floating
+/// numbers are. It has no branches and loops, nothing reads numbers off tensors, and no size
+/// follows data.
+bool ignores_numbers(torch::jit::Graph& graph);
+/// Returns whether layers may be skipped on examples of those inputs: the graph ignores numbers,
+/// and no input holds integers, which devices would see examples of.
+bool may_skip_layers(torch::jit::Graph& graph, const std::vector<InputShape>& shapes);
+
+/// Returns what a convolution or linear layer would return if all its numbers were 0: a tensor of
+/// its shape, type and layout. No value: the layer is another one, or is given something that is
+/// not common, and has to compute. May throw what LibTorch throws.
+std::optional<at::Tensor> zeros_of_layer(const torch::jit::Node* node,
+                                         std::span<const c10::IValue> inputs);
+
+}  // namespace pareto::model
