@@ -1,5 +1,5 @@
 // Loads a shard's archive and weights as a module in eval mode. It includes LibTorch: include it
-// only in sources of core/runtime.
+// only in sources of core/runtime and partitioner/model/emit.
 #pragma once
 
 #include <torch/script.h>

@@ -1,4 +1,5 @@
-// Exceptions of LibTorch and oneDNN end here. Sees LibTorch: for core/runtime sources only.
+// Exceptions of LibTorch and oneDNN end here. Sees LibTorch: for sources of core/runtime and
+// partitioner/model/emit only.
 #pragma once
 
 #include <new>

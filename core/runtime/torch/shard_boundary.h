@@ -1,5 +1,5 @@
 // Converts what enters and leaves a shard between our values and LibTorch's. It includes LibTorch:
-// include it only in sources of core/runtime.
+// include it only in sources of core/runtime and partitioner/model/emit.
 #pragma once
 
 #include <torch/script.h>

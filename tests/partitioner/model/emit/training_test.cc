@@ -10,6 +10,7 @@
 #include <map>
 
 #include "core/plan/training_order.h"
+#include "core/runtime/shard_runner.h"
 #include "core/runtime/torch/convert.h"
 #include "core/runtime/training/trainer.h"
 #include "partitioner/model/emit/emit.h"
