@@ -238,7 +238,7 @@ TEST_F(DevicesThatTrain, AreSweptByStepsOfTraining) {
   ASSERT_TRUE(done) << done.error().message;
   ASSERT_EQ(run.trials.size(), 4U) << "two cuts, and each device by itself";
   for (const results::TrialRecord& trial : run.trials) {
-    EXPECT_EQ(trial.status, results::TrialStatus::kOk) << trial.error;
+    EXPECT_EQ(trial.status, results::TrialStatus::kOk) << trial.failure;
     ASSERT_EQ(trial.rounds.size(), 1U);
     EXPECT_EQ(trial.rounds[0].latency_ms.size(), 4U);
     EXPECT_EQ(trial.rounds[0].window, 2) << "two micro-batches";

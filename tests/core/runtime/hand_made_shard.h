@@ -10,6 +10,7 @@
 
 #include "core/runtime/shard_runner.h"
 #include "core/runtime/torch/convert.h"
+#include "core/runtime/training/trainer.h"
 
 namespace pareto::test {
 
@@ -54,7 +55,7 @@ class HandMadeShard {
       if (found == store_.end()) return fail(ErrorCode::kNotFound, "no tensor {}", digest.hex());
       return found->second;
     };
-    return runtime::ShardRunner::load(shard_, source, options);
+    return runtime::load_runner(shard_, source, options);
   }
 
  private:

@@ -11,6 +11,7 @@
 
 #include "core/base/log.h"
 #include "core/transport/prime.h"
+#include "core/wire/parts.h"
 #include "tests/daemon/support/fake_runner.h"
 
 namespace pareto::daemon {
