@@ -56,13 +56,20 @@ Digest digest_at(const Json& json, const char* key) {
 }
 
 Json data_json(const DataTitle& data) {
-  return {{"spec", data.spec}, {"samples", data.samples}, {"classes", data.classes}};
+  Json json{{"spec", data.spec}};
+  if (!data.preprocessing.empty()) json["preprocessing"] = data.preprocessing;
+  json["samples"] = data.samples;
+  json["classes"] = data.classes;
+  json["mark"] = data.mark.hex();
+  return json;
 }
 
 DataTitle data_from(const Json& json) {
   return {.spec = json.at("spec").get<std::string>(),
+          .preprocessing = json.value("preprocessing", ""),
           .samples = count_at(json, "samples", 1),
-          .classes = count_at(json, "classes", 1)};
+          .classes = count_at(json, "classes", 1),
+          .mark = digest_at(json, "mark")};
 }
 
 Json rate_json(const LearningRate& rate) {

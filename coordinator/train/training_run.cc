@@ -102,8 +102,9 @@ class TrainingRun {
     // −1 means that there is no norm.
     const bool has_loss = std::isfinite(step.loss);
     if (has_loss && std::isfinite(step.gradient_norm)) return true;
-    end_not_finite(has_loss ? fmt::format("the norm of its gradients is {}", step.gradient_norm)
-                            : fmt::format("its loss is {}", step.loss));
+    const bool is_nan = std::isnan(has_loss ? step.gradient_norm : step.loss);
+    end_not_finite(fmt::format("{} is {}", has_loss ? "the norm of its gradients" : "its loss",
+                               is_nan ? "NaN" : "infinite"));
     return false;
   }
 

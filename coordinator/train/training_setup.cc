@@ -39,8 +39,9 @@ std::string optimiser_text(const plan::Optimiser& optimiser) {
 }
 
 std::string data_text(const DataTitle& data) {
-  return fmt::format("{} ({}, {})", data.spec, counted(data.samples, "sample"),
-                     counted(data.classes, "class", "classes"));
+  return fmt::format("{} ({}, {}, the first and the last have SHA-256 {:.12})", data.spec,
+                     counted(data.samples, "sample"), counted(data.classes, "class", "classes"),
+                     data.mark.hex());
 }
 
 std::string loss_text(const TrainingSetup& setup) {
@@ -85,6 +86,10 @@ std::vector<std::string> differences(const TrainingSetup& checkpoint, const Trai
     found.note("another plan", stages_text(checkpoint.plan), stages_text(asked.plan));
   }
   found.compare("another codec", join(checkpoint.plan.codecs), join(asked.plan.codecs));
+  found.compare("another codec of gradients", checkpoint.settings.gradient_codec,
+                asked.settings.gradient_codec);
+  found.compare_number("another number of threads", checkpoint.plan.settings.threads,
+                       asked.plan.settings.threads);
   found.compare("another optimiser", optimiser_text(checkpoint.settings.optimiser),
                 optimiser_text(asked.settings.optimiser));
   found.compare("another learning rate",
@@ -111,10 +116,10 @@ std::vector<std::string> differences(const TrainingSetup& checkpoint, const Trai
                 frozen_text(asked.settings.frozen));
   found.compare("another precision", checkpoint.settings.bf16 ? "bf16" : "fp32",
                 asked.settings.bf16 ? "bf16" : "fp32");
-  if (checkpoint.data.samples != asked.data.samples ||
-      checkpoint.data.classes != asked.data.classes) {
-    found.note("other data", data_text(checkpoint.data), data_text(asked.data));
-  }
+  const bool same_data = checkpoint.data.samples == asked.data.samples &&
+                         checkpoint.data.classes == asked.data.classes &&
+                         checkpoint.data.mark == asked.data.mark;
+  if (!same_data) found.note("other data", data_text(checkpoint.data), data_text(asked.data));
   return std::move(found).take();
 }
 

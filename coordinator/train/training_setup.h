@@ -21,9 +21,11 @@ inline constexpr const char* kMeanSquares = "mse";
 
 /// A data set by what can be said of it without reading all of it.
 struct DataTitle {
-  std::string spec;  ///< text of --data: "cifar10:/data/cifar"
+  std::string spec;             ///< text of --data: "cifar10:/data/cifar"
+  std::string preprocessing{};  ///< path of the file that --preprocess names; empty: there is none
   std::int64_t samples = 0;
   std::int64_t classes = 0;
+  Digest mark{};  ///< SHA-256 of the first sample and the last one, with their labels
   bool operator==(const DataTitle&) const = default;
 };
 

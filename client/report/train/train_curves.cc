@@ -141,11 +141,13 @@ class Panel {
 
 /// Returns the same points, each drawn towards those before it.
 CurveSeries smoothed(const CurveSeries& raw) {
-  constexpr double kShareOfNew = 0.1;
+  // Few steps are smoothed little.
+  const double share_of_new =
+      std::clamp(10.0 / static_cast<double>(raw.points.size() + 1), 0.05, 1.0);
   CurveSeries smooth{.name = raw.name, .points = raw.points};
   for (std::size_t i = 1; i < smooth.points.size(); ++i) {
     smooth.points[i].value =
-        (1 - kShareOfNew) * smooth.points[i - 1].value + kShareOfNew * smooth.points[i].value;
+        (1 - share_of_new) * smooth.points[i - 1].value + share_of_new * smooth.points[i].value;
   }
   return smooth;
 }

@@ -36,8 +36,8 @@ TrainingSetup small_setup() {
   setup.batches = {.batch = 64, .seed = 0xfedcba9876543210};
   setup.micro_batches = 4;
   setup.epochs = 9;
-  setup.data = {"cifar10:/data", 50000, 10};
-  setup.validation = DataTitle{"cifar10:/data", 10000, 10};
+  setup.data = {.spec = "cifar10:/data", .samples = 50000, .classes = 10, .mark = sha256("data")};
+  setup.validation = DataTitle{.spec = "cifar10:/data", .preprocessing = "/data/usual.yaml", .samples = 10000, .classes = 10};
   return setup;
 }
 

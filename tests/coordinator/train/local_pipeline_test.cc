@@ -47,7 +47,7 @@ class LocalPipelineTest : public testing::Test, public TrainingObserver {
     setup_.batches = {.batch = 4, .seed = 3};
     setup_.micro_batches = 2;
     setup_.epochs = 1;
-    setup_.data = {"synthetic", data_->size(), data_->classes()};
+    setup_.data = {.spec = "synthetic", .samples = data_->size(), .classes = data_->classes()};
   }
 
   void on_step(const StepReport& step) override { steps_.push_back(step); }

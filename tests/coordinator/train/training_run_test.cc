@@ -23,7 +23,7 @@ class TrainingRunTest : public testing::Test, public TrainingObserver {
     setup_.micro_batches = 2;
     setup_.epochs = 3;
     setup_.rate.schedule = kCosineRate;
-    setup_.data = {"small", 22, 2};
+    setup_.data = {.spec = "small", .samples = 22, .classes = 2};
   }
 
   void on_step(const StepReport& step) override { steps_.push_back(step); }
@@ -195,7 +195,7 @@ TEST_F(TrainingRunTest, EndsAtALossThatIsNoNumber) {
   const auto outcome = run_training(setup_, parts(pipeline, &folder, /*every=*/4), {}, {});
   ASSERT_TRUE(outcome) << outcome.error().message;
   EXPECT_EQ(outcome->end, TrainingEnd::kNotFinite);
-  EXPECT_THAT(outcome->reason, HasSubstr("step 10 (epoch 2): its loss is nan"));
+  EXPECT_THAT(outcome->reason, HasSubstr("step 10 (epoch 2): its loss is NaN"));
   EXPECT_EQ(outcome->checkpoint->filename(), "step-000000000008");
   EXPECT_EQ(folder.checkpoints().front().filename(), "step-000000000008");
   EXPECT_THAT(outcome->state, testing::IsEmpty());

@@ -17,7 +17,7 @@ TrainingSetup setup_of_two_stages() {
   setup.plan.splits = {"after:layer2"};
   setup.plan.stages = {{.device = "a", .begin = 0, .end = 30},
                        {.device = "b", .begin = 30, .end = 69}};
-  setup.data = {"cifar10:/data", 50000, 10};
+  setup.data = {.spec = "cifar10:/data", .samples = 50000, .classes = 10, .mark = sha256("data")};
   return setup;
 }
 
@@ -60,6 +60,8 @@ TEST(TrainingSetup, DifferencesAreNamed) {
   expect("precision", [](auto& s) { s.settings.bf16 = true; });
   expect("another codec", [](auto& s) { s.plan.codecs = {"fp16"}; });
   expect("other data", [](auto& s) { s.data.samples = 10; });
+  expect("other data", [](auto& s) { s.data.mark = sha256("others"); });
+  expect("threads", [](auto& s) { s.plan.settings.threads = 2; });
 }
 
 TEST(TrainingSetup, ACosineEndsWithItsEpochs) {
