@@ -1,0 +1,353 @@
+// train: a model learns, whole in this process or in stages on devices.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <ostream>
+#include <utility>
+
+#include "client/commands/commands.h"
+#include "client/commands/output_file.h"
+#include "client/commands/show.h"
+#include "client/commands/train_flags.h"
+#include "client/commands/train_plan.h"
+#include "client/commands/train_progress.h"
+#include "client/report/train/train_writer.h"
+#include "coordinator/evaluation/answers.h"
+#include "coordinator/train/batch_order.h"
+#include "coordinator/train/checkpoint.h"
+#include "coordinator/train/training_run.h"
+#include "core/base/file.h"
+#include "core/base/text.h"
+#include "core/base/usage.h"
+#include "partitioner/model/emit/trained_model.h"
+#include "partitioner/model/zoo/checkpoint.h"
+#include "partitioner/model/zoo/losses.h"
+
+namespace pareto::client {
+namespace {
+
+namespace fs = std::filesystem;
+using model::Model;
+
+// All that may stand next to --resume: a checkpoint has the other flags.
+constexpr auto kNextToResume = std::to_array<std::string_view>(
+    {"--resume",           "--model",     "--split",   "--frontier",   "--plan",   "--data",
+     "--validate",         "--devices",   "--testbed", "--in-process", "--epochs", "--checkpoint",
+     "--checkpoint-every", "--keep",      "--output",  "--json",       "--csv",    "--report",
+     "--no-checksum",      "--transport", "--timeout", "--help"});
+
+class TrainCommand final : public Command {
+ public:
+  std::string_view name() const override { return "train"; }
+  std::string_view summary() const override {
+    return "train a model, whole or split over devices, to the same bits";
+  }
+  std::string_view examples() const override {
+    return "  paretoctl train --model resnet18 --input-shape 3x32x32 --num-classes 10 --data "
+           "cifar10:cifar --validate cifar10:cifar --epochs 10 --output resnet18.pth\n"
+           "  paretoctl train --model resnet18 --weights resnet18.pth --split after:layer2 "
+           "--devices "
+           "inventory.yaml --data photos/train --batch 32 --micro-batches 4 --checkpoint run\n"
+           "  paretoctl train --resume run --epochs 20\n"
+           "  paretoctl train --model mine.pt --input-shape 3x64x64 --data npy:samples --loss "
+           "loss.pt --optimiser adamw --rate-schedule cosine --warm-up 100 --report train.html\n";
+  }
+
+  void add_options(CLI::App& app) override {
+    data_.add_to(app);
+    plan_.add_to(app);
+    learning_.add_to(app);
+    add_checkpoints_to(app);
+    const Heading heading(app, "Results");
+    set_value(app.add_option("--output", outputs_,
+                             "file to write the trained model to: .pt (TorchScript) or .pth (a "
+                             "state_dict, as torch.save writes it); both: name two"),
+              "FILE")
+        ->delimiter(',');
+    app.add_flag("--json", json_,
+                 "print a line of JSON for each step, epoch and checkpoint on stdout, and nothing "
+                 "else there");
+    set_value(app.add_option("--csv", csv_, "file to write a row for each epoch to"), "FILE");
+    set_value(app.add_option("--report", report_, "page to write, with the curves"), "FILE");
+    for (const CLI::Option* option : app.get_options()) {
+      const std::string flag = option->get_name();
+      if (std::ranges::count(kNextToResume, std::string_view(flag)) == 0) kept_.push_back(option);
+    }
+    epochs_ = app.get_option("--epochs");
+  }
+
+  Expected<int> run(Context& context) override {
+    const std::atomic<bool>& stop = context.stop.watch();
+    context.stop.leave_at_once("stopped before the first step");
+    PARETO_TRY(check_files());
+    PARETO_ASSIGN(auto earlier, find_earlier(context));
+    train::TrainingSetup setup;
+    PARETO_TRY(read_flags(context, earlier ? &earlier->checkpoint.setup : nullptr, setup));
+    PARETO_ASSIGN(
+        const Model model,
+        plan_.open_model(context, setup.batches.batch,
+                         train::micro_batch_sizes(setup.batches.batch, setup.micro_batches)));
+    PARETO_ASSIGN(const Model loss, with_context(model::open_loss(setup.loss, model), "--loss"));
+    PARETO_ASSIGN(const TrainData data, open_data(model, setup));
+    setup.source = plan_.source();
+    setup.model = model.digest();
+    setup.plan = plan_.plan();
+    setup.loss = absolute_loss(setup.loss);
+    if (model::is_model_file(setup.loss)) setup.loss_file = loss.digest();
+    if (earlier) PARETO_TRY(check_same(*earlier, setup));
+    PARETO_ASSIGN(auto checkpoints, open_checkpoints());
+    static const std::vector<plan::StateTensor> kNone;
+    PARETO_ASSIGN(const OpenTraining open,
+                  plan_.open_pipeline(context, model, loss, setup,
+                                      earlier ? earlier->checkpoint.state : kNone));
+    return train(context, model, data, setup, std::move(earlier),
+                 checkpoints ? &*checkpoints : nullptr, *open.pipeline, stop);
+  }
+
+ private:
+  void add_checkpoints_to(CLI::App& app) {
+    const Heading heading(app, "Checkpoints");
+    set_value(app.add_option("--checkpoint", folder_,
+                             "folder to write a checkpoint to at the beginning, after each epoch, "
+                             "and if the training is stopped (default: that of --resume, or none)"),
+              "DIR");
+    set_value(app.add_option("--checkpoint-every", every_,
+                             "number of steps between checkpoints, next to those of the epochs"),
+              "STEPS");
+    set_value(app.add_option("--keep", keep_, "number of checkpoints that stay, the newest ones"),
+              "N")
+        ->capture_default_str();
+    set_value(app.add_option("--resume", resume_,
+                             "go on from the newest whole checkpoint of a folder, or from that "
+                             "checkpoint, with the flags it began with; the final bits are those "
+                             "of a training that was never stopped"),
+              "DIR");
+  }
+
+  Expected<> check_files() const {
+    for (const std::string& output : outputs_) {
+      if (!output.ends_with(".pt") && !output.ends_with(".pth")) {
+        return fail(ErrorCode::kInvalidArgument,
+                    "--output {}: a name that ends with .pt (TorchScript) or .pth (state_dict)",
+                    output);
+      }
+      PARETO_TRY(check_writable("--output", output));
+    }
+    if (!csv_.empty()) PARETO_TRY(check_writable("--csv", csv_));
+    if (!report_.empty()) PARETO_TRY(check_writable("--report", report_));
+    if (every_ < 0) {
+      return fail(ErrorCode::kInvalidArgument, "--checkpoint-every {}: at least 1", every_);
+    }
+    if (every_ > 0 && folder_.empty() && resume_.empty()) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "--checkpoint-every {}: --checkpoint has to name their folder", every_);
+    }
+    if (keep_ < 1) return fail(ErrorCode::kInvalidArgument, "--keep {}: at least 1", keep_);
+    return {};
+  }
+
+  Expected<std::optional<train::FoundCheckpoint>> find_earlier(Context& context) const {
+    if (resume_.empty()) return std::optional<train::FoundCheckpoint>();
+    const auto given =
+        std::ranges::find_if(kept_, [](const CLI::Option* option) { return option->count() > 0; });
+    if (given != kept_.end()) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "{} does not go with --resume: a training goes on with the flags it began with",
+                  (*given)->get_name());
+    }
+    PARETO_ASSIGN(auto found, with_context(train::newest_checkpoint(resume_), "--resume"));
+    for (const std::string& sentence : found.damaged) {
+      context.err << fmt::format("{}: an older one is taken\n", sentence) << std::flush;
+    }
+    context.err << fmt::format("going on from {}\n", found.path.string()) << std::flush;
+    return std::optional(std::move(found));
+  }
+
+  Expected<> read_flags(Context& context, const train::TrainingSetup* earlier,
+                        train::TrainingSetup& setup) {
+    if (earlier != nullptr) {
+      setup = *earlier;
+      if (epochs_->count() > 0) setup.epochs = learning_.epochs;
+      data_.complete(*earlier);
+      PARETO_TRY(check_setup(setup));
+    } else {
+      PARETO_TRY(learning_.read(setup));
+    }
+    if (data_.data.empty()) {
+      return fail(ErrorCode::kInvalidArgument, "--data is missing: name the samples to train on");
+    }
+    return plan_.read(context, earlier);
+  }
+
+  static std::string absolute_loss(const std::string& loss) {
+    return model::is_model_file(loss) ? absolute_path(loss) : loss;
+  }
+
+  Expected<TrainData> open_data(const Model& model, train::TrainingSetup& setup) const {
+    const auto classifier = evaluation::classifier_of(model);
+    if (!classifier && !data_.validate.empty()) {
+      return with_context(Expected<TrainData>(tl::unexpected(classifier.error())), "--validate");
+    }
+    if (model.inputs().size() != 1 || model.inputs().front().dtype != DType::kFloat32) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "{}: training feeds one input of float32, and it takes {}", model.name(),
+                  to_text(model.inputs()));
+    }
+    return open_train_data(data_, model.inputs().front().per_sample,
+                           classifier ? classifier->classes : 0, setup);
+  }
+
+  Expected<> check_same(const train::FoundCheckpoint& earlier,
+                        const train::TrainingSetup& setup) const {
+    const auto differences = train::differences(earlier.checkpoint.setup, setup);
+    if (differences.empty()) return {};
+    return fail(ErrorCode::kInvalidArgument,
+                "--resume {}: it is of another training; leave out the flags that differ to go on "
+                "with its own. {}",
+                earlier.path.string(), join(differences, ". "));
+  }
+
+  Expected<std::optional<train::CheckpointFolder>> open_checkpoints() const {
+    fs::path folder = folder_;
+    if (folder.empty() && !resume_.empty()) {
+      folder = resume_;
+      // That of one checkpoint lies in theirs.
+      if (fs::exists(folder / "manifest.json")) folder = fs::absolute(folder).parent_path();
+    }
+    if (folder.empty()) return std::optional<train::CheckpointFolder>();
+    PARETO_ASSIGN(auto opened, with_context(train::CheckpointFolder::open(
+                                                folder, static_cast<std::size_t>(keep_)),
+                                            "--checkpoint"));
+    if (resume_.empty() && !opened.checkpoints().empty()) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "--checkpoint {}: it holds checkpoints of an earlier training: go on from them "
+                  "(--resume {}), or name another folder",
+                  folder.string(), folder.string());
+    }
+    return std::optional(std::move(opened));
+  }
+
+  Expected<int> train(Context& context, const Model& model, const TrainData& data,
+                      const train::TrainingSetup& setup,
+                      std::optional<train::FoundCheckpoint> earlier,
+                      train::CheckpointFolder* checkpoints, train::TrainingPipeline& pipeline,
+                      const std::atomic<bool>& stop) {
+    report::TrainReport shown{.setup = setup, .progress = {}, .devices = pipeline.devices()};
+    std::optional<fs::path> resumed;
+    if (earlier) {
+      shown.progress = std::move(earlier->checkpoint.progress);
+      // Another folder gets a checkpoint of its own.
+      if (folder_.empty()) resumed = earlier->path;
+    }
+    context.phase = Phase::kRunning;
+    context.stop.announce(checkpoints == nullptr
+                              ? "stopping after the step in hand; again to leave now"
+                              : "stopping after the step in hand, with a checkpoint; again to "
+                                "leave now");
+    TrainProgress progress(context, json_, setup.epochs);
+    progress.begin(shown);
+    const SteadyClock clock;
+    const train::TrainingParts parts{.pipeline = pipeline,
+                                     .data = *data.training,
+                                     .validation = data.validation.get(),
+                                     .checkpoints = checkpoints,
+                                     .checkpoint_every = every_,
+                                     .stop = stop,
+                                     .observer = progress,
+                                     .clock = clock};
+    auto outcome = train::run_training(setup, parts, shown.progress, std::move(resumed));
+    progress.clear();
+    PARETO_TRY(outcome);
+    shown.progress = outcome->progress;
+    shown.end = outcome->end;
+    if (outcome->checkpoint) shown.checkpoint = outcome->checkpoint->string();
+    shown.reason = reason_of(*outcome);
+    if (outcome->end == train::TrainingEnd::kDone) {
+      PARETO_TRY(write_outputs(model, *outcome));
+      shown.outputs = outputs_;
+    }
+    return finish(context, shown);
+  }
+
+  static std::string reason_of(const train::TrainingOutcome& outcome) {
+    switch (outcome.end) {
+      case train::TrainingEnd::kDone:
+        break;
+      case train::TrainingEnd::kStopped:
+        return outcome.checkpoint ? fmt::format("stopped: --resume {} goes on",
+                                                outcome.checkpoint->parent_path().string())
+                                  : "stopped: without --checkpoint nothing is kept";
+      case train::TrainingEnd::kNotFinite: {
+        std::string reason = outcome.reason +
+                             "; the training has diverged: a smaller --learning-rate, --warm-up or "
+                             "--clip-norm helps";
+        if (outcome.checkpoint) {
+          reason += fmt::format("; the last good checkpoint is {}", outcome.checkpoint->string());
+        }
+        return reason;
+      }
+    }
+    return "";
+  }
+
+  Expected<> write_outputs(const Model& model, const train::TrainingOutcome& outcome) const {
+    if (outputs_.empty()) return {};
+    PARETO_ASSIGN(
+        const model::NamedTensors state,
+        model::trained_state(model, outcome.state, outcome.progress.position.micro_batches));
+    for (const std::string& output : outputs_) {
+      PARETO_TRY(with_context(output.ends_with(".pt")
+                                  ? model::write_torchscript(output, model, state)
+                                  : model::write_checkpoint(output, state),
+                              "--output"));
+    }
+    return {};
+  }
+
+  Expected<int> finish(Context& context, const report::TrainReport& shown) const {
+    context.out << (json_ ? report::train_end_json(shown)
+                          : report::write_train_summary(shown, style_of(context)))
+                << std::flush;
+    if (!csv_.empty()) {
+      PARETO_TRY(with_context(write_file_atomically(csv_, report::train_csv(shown)), "--csv"));
+      context.err << "csv: " << csv_ << '\n';
+    }
+    if (!report_.empty()) {
+      PARETO_ASSIGN(const std::string page, report::train_page(shown));
+      PARETO_TRY(with_context(write_file_atomically(report_, page), "--report"));
+      context.err << "report: " << report_ << '\n';
+    }
+    switch (shown.end) {
+      case train::TrainingEnd::kDone:
+        return kExitDone;
+      case train::TrainingEnd::kStopped:
+        return kExitPartial;
+      case train::TrainingEnd::kNotFinite:
+        break;
+    }
+    if (json_) context.err << shown.reason << '\n';
+    return kExitFailed;
+  }
+
+  TrainDataFlags data_;
+  TrainPlan plan_;
+  LearningFlags learning_;
+  std::string folder_;
+  std::int64_t every_ = 0;
+  std::int64_t keep_ = 3;
+  std::string resume_;
+  std::vector<std::string> outputs_;
+  std::string csv_;
+  std::string report_;
+  bool json_ = false;
+  std::vector<const CLI::Option*> kept_;  ///< options that a checkpoint has from its beginning
+  const CLI::Option* epochs_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_train_command() { return std::make_unique<TrainCommand>(); }
+
+}  // namespace pareto::client
