@@ -25,8 +25,8 @@ class TrainingMeter {
 
   /// Measures one round. A request of the round is a step over the plan's batch, in its
   /// micro-batches. Its latency is that of the step, and so is the interval until the next one
-  /// ends. `fresh`: the deployment never took a step. Fails: kInvalidArgument (the model is no classifier), and as
-  /// DeviceSteps::step.
+  /// ends. `fresh`: the deployment never took a step. Fails: kInvalidArgument (the model is no
+  /// classifier), and as DeviceSteps::step.
   Expected<MeasuredRound> measure(cluster::Deployment& deployment, const plan::Plan& plan,
                                   int round, bool fresh, const UnitBudget& budget);
 
