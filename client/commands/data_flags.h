@@ -20,9 +20,9 @@ std::string data_set_forms();
 /// Threads: one owner.
 struct DataFlags {
   std::string flag = "--data";  ///< the name of the first flag
-  std::string spec;
+  std::string spec{};
   std::string part = "test";
-  std::string preprocessing;
+  std::string preprocessing{};
   std::int64_t limit = 0;  ///< 0: all samples
 
   void add_to(CLI::App& app, bool required);

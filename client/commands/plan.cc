@@ -1,15 +1,18 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <ostream>
 
+#include "client/commands/accuracy_flags.h"
 #include "client/commands/commands.h"
 #include "client/commands/known_names.h"
 #include "client/commands/latency_flag.h"
 #include "client/commands/leave_soon.h"
 #include "client/commands/network_flag.h"
 #include "client/commands/output_file.h"
+#include "client/commands/plan_accuracy.h"
 #include "client/commands/planning.h"
 #include "client/commands/show.h"
 #include "client/report/plan_writer.h"
@@ -106,6 +109,7 @@ class PlanCommand final : public Command {
     add_network_to(app);
     add_choice_to(app);
     add_search_to(app);
+    accuracy_.add_to(app);
     add_results_to(app);
   }
 
@@ -116,10 +120,15 @@ class PlanCommand final : public Command {
     PARETO_TRY(read_wish());
     PARETO_TRY(check_outputs());
     PARETO_ASSIGN(const PlanCodecs codecs, codecs_.read());
+    PARETO_ASSIGN(const sweep::AccuracyOptions dataset, accuracy_.read());
     PARETO_ASSIGN(const std::vector<cluster::NamedCondition> conditions,
                   read_conditions(networks_));
     PARETO_ASSIGN(const auto session, PlanningSession::open(context, flags_, conditions));
     wish_.batch = flags_.batch;
+    std::unique_ptr<PlanAccuracy> accuracy;
+    if (!dataset.data.empty()) {
+      PARETO_ASSIGN(accuracy, PlanAccuracy::open(session->model(), session->cluster(), dataset));
+    }
     PARETO_ASSIGN(const profile::DeviceConstraints constraints,
                   profile::read_constraints(session->cluster(), max_memory_, first_, last_));
     for (const planning::Objective* const one : wish_.also) {
@@ -130,7 +139,7 @@ class PlanCommand final : public Command {
     }
     PARETO_TRY(check_combinations(session->cluster().size(), session->settings().size()));
     PARETO_ASSIGN(const std::vector<ProfiledDevices> profiled, session->profile_each(context));
-    PARETO_ASSIGN(const planning::ProbedCodecs probed, session->probe_codecs(context, codecs));
+    PARETO_ASSIGN(planning::ProbedCodecs probed, session->probe_codecs(context, codecs));
 
     report::PlanReport report{session->model().name(),
                               profile::names_in(session->transports()),
@@ -156,14 +165,30 @@ class PlanCommand final : public Command {
         }
         return look_ahead(space, costs, wish_, condition);
       };
-      auto outlook = look();
-      if (!outlook && outlook.error().code == ErrorCode::kExhausted &&
-          session->profiler().cut_in_order(outlook.error().message)) {
-        outlook = look();
+      const auto look_until_found = [&] {
+        auto outlook = look();
+        if (!outlook && outlook.error().code == ErrorCode::kExhausted &&
+            session->profiler().cut_in_order(outlook.error().message)) {
+          outlook = look();
+        }
+        return outlook;
+      };
+      auto outlook = look_until_found();
+      while (outlook && accuracy) {
+        PARETO_ASSIGN(auto judged, accuracy->judge(context, outlook->front, probed));
+        if (judged) {
+          report.accuracies.push_back(*std::move(judged));
+          break;
+        }
+        outlook = look_until_found();
       }
       if (!outlook) return tl::unexpected(std::move(outlook).error());
       outlook->why_in_order = session->profiler().why_in_order();
       report.outlooks.push_back(*std::move(outlook));
+    }
+    if (accuracy) {
+      report.left_out = accuracy->left_out();
+      report.codecs = probed.codecs;
     }
     context.out << (json_ ? report::write_plan_json(report)
                           : report::write_plan_table(report, style_of(context)));
@@ -345,6 +370,7 @@ class PlanCommand final : public Command {
 
   PlanningFlags flags_;
   CodecFlags codecs_;
+  AccuracyFlags accuracy_;
   planning::OutlookWish wish_;
   std::string networks_;
   std::string also_;

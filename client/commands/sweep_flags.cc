@@ -15,6 +15,7 @@
 #include "coordinator/cluster/network.h"
 #include "coordinator/cluster/plan_file.h"
 #include "coordinator/cluster/testbed_cluster.h"
+#include "coordinator/sweep/accuracy_check.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
 #include "core/plan/builtin_conditions.h"
@@ -48,6 +49,7 @@ void SweepFlags::add_to(CLI::App& app) {
   pipeline_.add_to(app);
   runner_.add_to(app, "of lists every plan is measured by each combination");
   add_measuring_to(app);
+  accuracy_.add_to(app);
   // A plan file says all of these itself.
   for (const char* flag : {"--splits", "--frontier", "--trainable", "--stages", "--transport",
                            "--codec", "--micro-batch", "--window", "--batch", "--engine",
@@ -159,6 +161,11 @@ Expected<> SweepFlags::read() {
   }
   PARETO_TRY(read_max_latency());
   PARETO_ASSIGN(what_.objectives, objectives_.read());
+  PARETO_ASSIGN(options.accuracy, accuracy_.read());
+  if (options.train && !options.accuracy.data.empty()) {
+    return fail(ErrorCode::kInvalidArgument,
+                "--dataset with --train: stages that train answer no samples: leave one out");
+  }
   PARETO_TRY(read_timeout());
   PARETO_ASSIGN(what_.testbed_content, what_.devices.testbed_content());
   return {};
@@ -218,6 +225,10 @@ Expected<model::Model> SweepFlags::open_model(Context& context) {
   PARETO_ASSIGN(named, batches_for(context, model, named));
   if (options.batches.empty()) options.batches = {named.front()};
   for (const cluster::NamedPlan& one : options.plans) PARETO_TRY(check_cut(model, one.plan));
+  if (!options.accuracy.data.empty()) {
+    // Before minutes of measuring.
+    PARETO_TRY(with_context(sweep::AccuracyCheck::open(model, options.accuracy), "--dataset"));
+  }
   plan::Plan cut;
   cut.settings = options.settings;
   for (const std::int64_t batch : options.batches) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "client/commands/accuracy_flags.h"
 #include "client/commands/kept_flags.h"
 #include "client/commands/model_flags.h"
 #include "client/commands/objectives_flag.h"
@@ -36,8 +37,9 @@ class SweepFlags {
 
   /// Keeps what the inventory says of devices, because objectives need it.
   void keep_figures(const cluster::Cluster& cluster);
-  /// Opens the model and finds the batches, if no flag names them: its own, or 1. Fails: as
-  /// ModelFlags::open() and batches_for().
+  /// Opens the model and finds the batches, if no flag names them: its own, or 1.
+  /// Opens the data set, too, to check it. Fails: as ModelFlags::open(), batches_for() and
+  /// AccuracyCheck::open().
   Expected<model::Model> open_model(Context& context);
 
   /// Selects the cuts of --splits, --frontier and --trainable. Fails: as CutFlags::select().
@@ -83,6 +85,7 @@ class SweepFlags {
   std::string networks_;
   std::string max_latency_;
   ObjectivesFlag objectives_;
+  AccuracyFlags accuracy_;
   std::optional<std::string> budget_;
   bool adaptive_ = false;
   bool exhaustive_ = false;

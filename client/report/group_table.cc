@@ -23,7 +23,9 @@ Axes other_axes(const results::RunRecord& run) {
   for (const results::ObjectiveRecord& one : run.objectives) {
     const bool has_column =
         one.name == "latency" || one.name == "throughput" || one.name == "latency_p90";
-    if (!has_column && std::ranges::find(run.axes, one.name) != run.axes.end()) axes.push_back(one);
+    const bool is_chosen = std::ranges::find(run.axes, one.name) != run.axes.end();
+    // Accuracy is known only if somebody named a data set.
+    if (!has_column && (is_chosen || one.name == "accuracy")) axes.push_back(one);
   }
   return axes;
 }

@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "client/report/plan_writer.h"
+#include "coordinator/results/figures_json.h"
 #include "core/base/json_text.h"
 
 namespace pareto::report {
@@ -59,15 +60,20 @@ Json json_of(const PlanReport& report, const planning::Candidate& candidate) {
   return with_plan(candidate.plan, std::move(row));
 }
 
-Json json_of(const PlanReport& report, const planning::Outlook& outlook) {
+Json json_of(const PlanReport& report, std::size_t number) {
+  const planning::Outlook& outlook = report.outlooks[number];
   Json json{{"condition", outlook.condition},
             {"front", Json::array()},
             {"chosen", nullptr},
             {"cuts", outlook.cut_anywhere ? "ideals" : "order"},
             {"plans", Json::array()}};
-  for (const planning::PlannedPoint& one : outlook.front) {
+  for (std::size_t i = 0; i < outlook.front.size(); ++i) {
+    const planning::PlannedPoint& one = outlook.front[i];
     Json row = json_of(report, one.point, one.evaluation);
     if (one.with_jitter) row["with_jitter"] = json_of(report, *one.with_jitter);
+    if (number < report.accuracies.size()) {
+      row["accuracy"] = results::accuracy_json(report.accuracies[number][i]);
+    }
     json["front"].push_back(with_plan(one.plan, std::move(row)));
   }
   if (outlook.chosen) json["chosen"] = *outlook.chosen;
@@ -88,9 +94,10 @@ std::string write_plan_json(const PlanReport& report) {
   for (const SharedMedium& medium : report.media) {
     json["media"].push_back({{"name", medium.name}, {"devices", medium.devices}});
   }
-  for (const planning::Outlook& outlook : report.outlooks) {
-    json["networks"].push_back(json_of(report, outlook));
+  for (std::size_t i = 0; i < report.outlooks.size(); ++i) {
+    json["networks"].push_back(json_of(report, i));
   }
+  if (!report.accuracies.empty()) json["left_out"] = report.left_out;
   return dump(json, 2) + "\n";
 }
 

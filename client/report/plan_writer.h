@@ -7,6 +7,7 @@
 
 #include "client/report/report_writer.h"
 #include "coordinator/cluster/cluster.h"
+#include "coordinator/results/record.h"
 #include "partitioner/planning/outlook/outlook.h"
 
 namespace pareto::report {
@@ -30,6 +31,9 @@ struct PlanReport {
   bool pairs = false;  ///< whether plans of two devices are among the candidates
   std::vector<planning::Outlook> outlooks;  ///< one for each condition of the network
   std::vector<SharedMedium> media{};
+  /// Accuracy of each plan of each outlook's front. Empty: no data set was named.
+  std::vector<std::vector<results::AccuracyFigures>> accuracies{};
+  std::vector<std::string> left_out{};  ///< a sentence for each plan that is too inaccurate
 };
 
 /// Returns the shared channels by name, with those devices that have one.

@@ -41,6 +41,12 @@ std::string write_failures(const results::RunRecord& run, const ReportStyle& sty
                RowStyle::kBad, style) +
         "\n";
   }
+  for (const results::TrialRecord& trial : run.trials) {
+    if (trial.status != results::TrialStatus::kRefused) continue;
+    text += styled(fmt::format("not measured: {}: {}", trial.id, trial.failure), RowStyle::kWarning,
+                   style) +
+            "\n";
+  }
   const auto planned = std::ranges::count_if(run.trials, [](const results::TrialRecord& trial) {
     return results::status_of(trial) == "planned";
   });
@@ -124,6 +130,21 @@ std::string write_precisions(const results::RunRecord& run, const ReportStyle& s
   return text;
 }
 
+/// Says which plans did not answer the data set; nothing if none was named.
+std::string write_accuracy(const results::RunRecord& run) {
+  std::size_t judged = 0;
+  std::size_t lossless = 0;
+  for (const results::TrialRecord& trial : run.trials) {
+    judged += trial.accuracy ? 1 : 0;
+    lossless += trial.accuracy && !trial.accuracy->was_run ? 1 : 0;
+  }
+  if (lossless == 0) return {};
+  return fmt::format(
+      "accuracy: {} of {} lose nothing and were not run; with engine plain they equal the uncut "
+      "model bit for bit, other engines differ by rounding (error)\n",
+      lossless, counted(judged, "plan"));
+}
+
 /// Writes a line for each device that did not run every stage by the schedule asked for.
 std::string write_schedules(const results::RunRecord& run, const ReportStyle& style) {
   const auto devices = other_stages(run, [](const results::TrialRecord& trial, std::size_t i) {
@@ -186,6 +207,7 @@ class TableWriter final : public ReportWriter {
                           format_bytes(device.weights_sent_bytes),
                           format_bytes(run.model_weight_bytes));
     }
+    text += write_accuracy(run);
     text += write_precisions(run, style);
     text += write_schedules(run, style);
     text += write_time(run);

@@ -14,7 +14,7 @@ std::span<const DataSetKind> builtin_data_sets() {
        open_picture_folder},
       {"cifar10", "cifar10:DIR", "CIFAR-10's binary files", open_cifar10},
       {"npy", "npy:DIR", "inputs.npy and labels.npy", open_npy_files},
-      {"synthetic", "synthetic[:CLASSES]", "samples that are made up", open_synthetic},
+      {"synthetic", "synthetic[:CLASSES]", "samples that are made up", open_synthetic, false},
   }};
   return kKinds;
 }

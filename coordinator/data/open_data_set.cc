@@ -43,4 +43,18 @@ Expected<std::unique_ptr<DataSet>> open_data_set(const std::string& spec,
   return kinds.front().open(spec, options);
 }
 
+std::string with_absolute_path(const std::string& spec) {
+  namespace fs = std::filesystem;
+  std::error_code failed;
+  const std::size_t colon = spec.find(':');
+  if (!spec.empty() && !fs::exists(spec, failed)) {
+    for (const DataSetKind& kind : builtin_data_sets()) {
+      if (kind.name.empty() || kind.name != spec.substr(0, colon)) continue;
+      if (!kind.is_of_files || colon == std::string::npos || colon + 1 == spec.size()) return spec;
+      return spec.substr(0, colon + 1) + fs::absolute(spec.substr(colon + 1), failed).string();
+    }
+  }
+  return spec.empty() ? spec : fs::absolute(spec, failed).string();
+}
+
 }  // namespace pareto::data

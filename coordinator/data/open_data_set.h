@@ -50,6 +50,7 @@ struct DataSetKind {
   /// Opens what stands behind ':'.
   Expected<std::unique_ptr<DataSet>> (*open)(const std::string& rest,
                                              const DataSetOptions& options);
+  bool is_of_files = true;  ///< a path stands behind ':'
 };
 /// Returns all kinds, folders of pictures first.
 std::span<const DataSetKind> builtin_data_sets();
@@ -60,5 +61,8 @@ std::span<const DataSetKind> builtin_data_sets();
 /// whole one), naming the file.
 Expected<std::unique_ptr<DataSet>> open_data_set(const std::string& spec,
                                                  const DataSetOptions& options = {});
+
+/// Returns the same data set's name with an absolute path, for use in another folder.
+std::string with_absolute_path(const std::string& spec);
 
 }  // namespace pareto::data

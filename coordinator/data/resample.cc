@@ -59,8 +59,8 @@ Taps taps_of(int from, int to, const Filter& filter) {
   std::vector<double> exact(static_cast<std::size_t>(taps.most));
   for (int pixel = 0; pixel < to; ++pixel) {
     const double centre = (pixel + 0.5) * scale;
-    const int first = std::max(0, static_cast<int>(centre - support + 0.5));
-    const int end = std::min(from, static_cast<int>(centre + support + 0.5));
+    const int first = std::max(0, static_cast<int>(std::floor(centre - support + 0.5)));
+    const int end = std::min(from, static_cast<int>(std::floor(centre + support + 0.5)));
     const int count = end - first;
     const double shrink = 1 / stretch;
     double sum = 0;

@@ -138,6 +138,27 @@ OutputError output_error_from(const Json& json) {
           json.at("top1_agreement").get<double>()};
 }
 
+Json accuracy_json(const AccuracyFigures& accuracy) {
+  return {{"top1", accuracy.top1()},
+          {"samples", accuracy.samples},
+          {"right", accuracy.right},
+          {"agreeing", accuracy.agreeing},
+          {"uncut_right", accuracy.uncut_right},
+          {"was_run", accuracy.was_run}};
+}
+
+AccuracyFigures accuracy_from(const Json& json) {
+  const auto count = [&](const char* key) { return json.at(key).get<std::int64_t>(); };
+  const AccuracyFigures accuracy{count("samples"), count("right"), count("agreeing"),
+                                 count("uncut_right"), json.at("was_run").get<bool>()};
+  const auto is_share = [&](std::int64_t part) { return part >= 0 && part <= accuracy.samples; };
+  if (accuracy.samples < 1 || !is_share(accuracy.right) || !is_share(accuracy.agreeing) ||
+      !is_share(accuracy.uncut_right)) {
+    throw Json::other_error::create(500, "more samples are right than there are", nullptr);
+  }
+  return accuracy;
+}
+
 Json spent_json(const TimeSpent& spent) {
   return {{"total_s", spent.total_s},       {"measuring_s", spent.measuring_s},
           {"sentinel_s", spent.sentinel_s}, {"loading_s", spent.loading_s},

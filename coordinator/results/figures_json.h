@@ -22,6 +22,11 @@ Prediction prediction_from(const nlohmann::ordered_json& json);
 nlohmann::ordered_json output_error_json(const OutputError& error);
 OutputError output_error_from(const nlohmann::ordered_json& json);
 
+/// Writes figures of accuracy, and reads them. Throws if there is no sample, or more are right than
+/// there are.
+nlohmann::ordered_json accuracy_json(const AccuracyFigures& accuracy);
+AccuracyFigures accuracy_from(const nlohmann::ordered_json& json);
+
 /// Returns the times in seconds, without those of single pipelines.
 nlohmann::ordered_json spent_json(const TimeSpent& spent);
 

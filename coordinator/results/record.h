@@ -120,6 +120,21 @@ struct OutputError {
       1;  ///< share of rows (samples) of the outputs [batch, classes] with the same largest class
 };
 
+/// The answers of a trial's pipeline to the samples of a data set (coordinator/evaluation).
+struct AccuracyFigures {
+  std::int64_t samples = 0;      ///< samples that were looked at, at least 1
+  std::int64_t right = 0;        ///< samples whose label is the best class
+  std::int64_t agreeing = 0;     ///< samples whose best class is the uncut model's
+  std::int64_t uncut_right = 0;  ///< samples whose label is the uncut model's best class
+  /// False if the plan changes no value on its way: its figures are the uncut model's.
+  bool was_run = true;
+  /// Shares of the samples.
+  double top1() const { return static_cast<double>(right) / static_cast<double>(samples); }
+  double uncut_top1() const {
+    return static_cast<double>(uncut_right) / static_cast<double>(samples);
+  }
+};
+
 /// Measurements of a trial in one round; its figures are made from all rounds there are.
 struct TrialRound {
   int round = 0;
@@ -159,6 +174,7 @@ enum class TrialStatus {
   kOk,
   kFailed,
   kSkipped,  ///< not tried: its network could not be had
+  kRefused,  ///< not measured: its accuracy is below the least one that was asked for
 };
 
 /// The network between devices as it was measured under the trial's condition, before the trial
@@ -211,6 +227,8 @@ struct TrialRecord {
   /// The prediction. No value means that nobody asked for one, or that there can be none.
   std::optional<Prediction> prediction;
   std::optional<OutputError> output_error;  ///< no value means that it is not known
+  /// Accuracy on a data set; no value means that no data set was named, or that it was not tried.
+  std::optional<AccuracyFigures> accuracy{};
   LatencyFigures latency;
   ThroughputFigures throughput;
   std::vector<StageFigures> stages;
@@ -222,7 +240,7 @@ struct TrialRecord {
   /// last, or never, and predictions say nothing of it.
   double p_front = 0;
   TrialStatus status = TrialStatus::kOk;
-  std::string failure;  ///< why it failed or was skipped
+  std::string failure;  ///< why it failed, was skipped or refused
   /// True if it failed before it was tried, because a device has no room for it. It is not tried
   /// when the run goes on either.
   bool no_room = false;

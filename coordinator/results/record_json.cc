@@ -126,6 +126,7 @@ Json axes_json(const RunRecord& run) {
 std::string status_of(const TrialRecord& trial) {
   if (trial.status == TrialStatus::kFailed) return "failed";
   if (trial.status == TrialStatus::kSkipped) return "skipped";
+  if (trial.status == TrialStatus::kRefused) return "refused";
   if (trial.latency.samples > 0) return "ok";
   return trial.prediction ? "predicted" : "planned";
 }
@@ -143,6 +144,7 @@ Json to_json(const TrialRecord& trial) {
   if (!trial.name.empty()) json["name"] = trial.name;
   if (trial.network) json["network"] = network_json(*trial.network);
   if (trial.prediction) json["predicted"] = prediction_json(*trial.prediction);
+  if (trial.accuracy) json["accuracy"] = accuracy_json(*trial.accuracy);
   if (status == "ok") {
     json["rounds"] = trial.rounds.size();
     json["latency_ms"] = latency_json(trial.latency);

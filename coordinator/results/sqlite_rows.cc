@@ -89,6 +89,7 @@ TrialRecord trial_from(SQLite::Statement& row) {
   const std::string status = row.getColumn("status").getString();
   if (status == "failed") trial.status = TrialStatus::kFailed;
   if (status == "skipped") trial.status = TrialStatus::kSkipped;
+  if (status == "refused") trial.status = TrialStatus::kRefused;
   // Its figures are among the details, which are not always read.
   if (status == "predicted") trial.prediction.emplace();
   return trial;

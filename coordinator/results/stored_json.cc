@@ -67,6 +67,7 @@ Expected<> read_details(const Json& json, TrialRecord& trial) {
   if (json.contains("output_error")) {
     trial.output_error = output_error_from(json.at("output_error"));
   }
+  if (json.contains("accuracy")) trial.accuracy = accuracy_from(json.at("accuracy"));
   if (json.contains("network")) trial.network = network_from(json.at("network"));
   if (json.contains("predicted")) trial.prediction = prediction_from(json.at("predicted"));
   for (const Json& stage : json.at("stages")) trial.stages.push_back(stage_from(stage));
@@ -126,6 +127,7 @@ std::string details_to_json(const TrialRecord& trial) {
   if (trial.network) json["network"] = network_json(*trial.network);
   if (trial.prediction) json["predicted"] = prediction_json(*trial.prediction);
   if (trial.output_error) json["output_error"] = output_error_json(*trial.output_error);
+  if (trial.accuracy) json["accuracy"] = accuracy_json(*trial.accuracy);
   for (const StageFigures& stage : trial.stages) json["stages"].push_back(stage_json(stage));
   for (const LinkFigures& link : trial.links) json["links"].push_back(link_json(link));
   for (const TrialRound& round : trial.rounds) json["rounds"].push_back(round_json(round));

@@ -151,18 +151,20 @@ planning::Measurement measurement_of(const results::TrialRecord& trial,
   for (const results::LinkFigures& link : trial.links) {
     wire_bytes.push_back(static_cast<double>(link.wire_bytes > 0 ? link.wire_bytes : link.bytes));
   }
-  return {.latency_p50_ms = trial.latency.p50_ms,
-          .latency_p90_ms = trial.latency.p90_ms,
-          .latency_p99_ms = trial.latency.p99_ms,
-          .latency_mean_ms = trial.latency.mean_ms,
-          .latency_window = trial.latency.window,
-          .throughput_per_s = trial.throughput.samples_per_s,
-          .throughput_window = trial.throughput.window,
-          .batch = trial.batch,
-          .boundary_bytes = trial.split ? trial.split->boundary_bytes : 0,
-          .stages = std::move(stages),
-          .wire_bytes = std::move(wire_bytes),
-          .replicated = trial.plan.replicated};
+  return {
+      .latency_p50_ms = trial.latency.p50_ms,
+      .latency_p90_ms = trial.latency.p90_ms,
+      .latency_p99_ms = trial.latency.p99_ms,
+      .latency_mean_ms = trial.latency.mean_ms,
+      .latency_window = trial.latency.window,
+      .throughput_per_s = trial.throughput.samples_per_s,
+      .throughput_window = trial.throughput.window,
+      .batch = trial.batch,
+      .boundary_bytes = trial.split ? trial.split->boundary_bytes : 0,
+      .stages = std::move(stages),
+      .wire_bytes = std::move(wire_bytes),
+      .replicated = trial.plan.replicated,
+      .accuracy_percent = trial.accuracy ? 100 * trial.accuracy->top1() : std::nan("not known")};
 }
 
 bool is_measured(const results::TrialRecord& trial) {

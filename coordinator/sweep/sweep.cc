@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 
 #include "coordinator/cluster/daemon_client.h"
 #include "coordinator/cluster/workload.h"
 #include "coordinator/results/time_text.h"
+#include "coordinator/sweep/accuracy_check.h"
 #include "coordinator/sweep/sweep_runner.h"
 #include "coordinator/sweep/training_meter.h"
 #include "coordinator/train/training_factory.h"
@@ -98,7 +100,8 @@ Expected<> continue_run(const model::Model& model, const cluster::Cluster& clust
   PARETO_ASSIGN(std::vector<results::TrialRecord> trials, plan_sweep(model, cluster, options));
   std::map<std::string, results::TrialRecord*> known;
   for (results::TrialRecord& trial : stored.trials) {
-    if (!trial.rounds.empty() || trial.prediction || trial.no_room) known[trial.id] = &trial;
+    if (!trial.rounds.empty() || trial.prediction || trial.accuracy || trial.no_room)
+      known[trial.id] = &trial;
   }
   for (results::TrialRecord& trial : trials) {
     if (const auto found = known.find(trial.id); found != known.end()) {
@@ -118,6 +121,11 @@ Expected<> run_sweep(const model::Model& model, cluster::Cluster& cluster,
   const auto make = [](std::string_view name) { return transport::make_transport(name); };
   cluster::DeploymentOptions deploying;
   deploying.payload_checksum = !options.no_checksum;
+  std::unique_ptr<AccuracyCheck> accuracy;
+  if (!options.accuracy.data.empty()) {
+    PARETO_ASSIGN(accuracy,
+                  with_context(AccuracyCheck::open(model, options.accuracy), "--dataset"));
+  }
   std::optional<TrainingMeter> training;
   if (loss != nullptr) {
     plan::TrainingSettings settings;
@@ -128,6 +136,7 @@ Expected<> run_sweep(const model::Model& model, cluster::Cluster& cluster,
   SweepRunner::Environment environment{workload,    cluster, store,     stop,
                                        on_progress, make,    deploying, {}};
   environment.training = training ? &*training : nullptr;
+  environment.accuracy = accuracy.get();
   SweepRunner runner(std::move(environment), options, run);
   return runner.run();
 }

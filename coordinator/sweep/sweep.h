@@ -22,6 +22,16 @@
 
 namespace pareto::sweep {
 
+/// The data set that plans' accuracy is measured on.
+struct AccuracyOptions {
+  std::string data{};  ///< name for data::open_data_set(); empty: accuracy is not measured
+  std::string part = "test";
+  std::string preprocessing{};  ///< the file; empty: the usual one
+  std::int64_t limit = 0;       ///< samples that are looked at, evenly spaced; 0: all
+  /// The least share of the uncut model's accuracy; plans below it are not measured. 0: any.
+  double least_share = 0;
+};
+
 struct SweepOptions {
   /// Plans that are measured as they stand, in place of all that splits, stages, transports,
   /// codecs, batches, micro_batches, window and both kinds of settings say. If there are no such
@@ -52,7 +62,8 @@ struct SweepOptions {
   /// True if steps of training are measured in place of requests: such a sweep is exhaustive.
   bool train = false;
   std::string loss = "cross-entropy";  ///< loss of a sweep that trains: a name, or a file
-  bool no_checksum = false;            ///< the opposite of DeploymentOptions::payload_checksum
+  AccuracyOptions accuracy{};
+  bool no_checksum = false;  ///< the opposite of DeploymentOptions::payload_checksum
   /// Conditions of the network between devices: "none", or a file of core/plan/condition.h, which
   /// is named without its folder and ending.
   std::vector<std::string> conditions{"none"};

@@ -45,6 +45,11 @@ void for_each_field(Options& options, Visit visit) {
   visit("no_checksum", options.no_checksum);
   visit("train", options.train);
   visit("loss", options.loss);
+  visit("dataset", options.accuracy.data);
+  visit("dataset_part", options.accuracy.part);
+  visit("preprocessing", options.accuracy.preprocessing);
+  visit("dataset_limit", options.accuracy.limit);
+  visit("min_accuracy", options.accuracy.least_share);
 }
 
 /// Returns whether runs of earlier versions lack the field. They did what its default says.
@@ -52,7 +57,8 @@ bool is_newer(std::string_view name) {
   return name == "micro_batches" || name == "codec_error" || name == "conditions" ||
          name == "adaptive" || name == "budget_s" || name == "predict" || name == "timeout_ms" ||
          name == "max_error" || name == "no_checksum" || name == "schedule" || name == "train" ||
-         name == "loss";
+         name == "loss" || name.starts_with("dataset") || name == "preprocessing" ||
+         name == "min_accuracy";
 }
 
 }  // namespace

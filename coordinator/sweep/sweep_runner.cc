@@ -52,7 +52,8 @@ SweepRunner::SweepRunner(Environment environment, const SweepOptions& options,
              schedule_->budget_s()),
       queue_(run.trials, wanted_by(*schedule_, options, run.trials.size())),
       bench_({environment_.workload, environment_.cluster, environment_.make_transport,
-              environment_.deployment, environment_.training},
+              environment_.deployment, environment_.training, environment_.accuracy,
+              [this](const std::string& now) { report(now); }},
              options, run, clock_),
       reference_(run.trials, bench_, clock_, std::chrono::milliseconds(options.timeout_ms)),
       others_(environment_.cluster) {
@@ -147,6 +148,7 @@ Expected<> SweepRunner::run_unit(std::size_t place, const Pass& pass) {
     if (!measured) renumber_round(trial, pass.round, free_round(run_, *schedule_));
     // In a repeat the trial keeps what it has.
     if (!measured && !pass.repeat) PARETO_TRY(record_failure(place, measured.error()));
+    if (trial.status == results::TrialStatus::kRefused) queue_.refuse(place);
     clock_.count_pass();
     PARETO_TRY(environment_.store.put_trial(run_, trial));
   }

@@ -53,6 +53,7 @@ class SweepRunner {
     Pace pace;
     TrainingMeter* training = nullptr;  ///< measures steps of training; null: requests
     const Clock* clock = nullptr;       ///< the clock of passes and budgets; null: the machine's
+    AccuracyCheck* accuracy = nullptr;  ///< null: accuracy is not measured
   };
 
   SweepRunner(Environment environment, const SweepOptions& options, results::RunRecord& run);

@@ -7,11 +7,15 @@
 #include "coordinator/load/micro_batch.h"
 #include "coordinator/load/output_error.h"
 #include "coordinator/load/preload.h"
+#include "coordinator/sweep/accuracy_check.h"
 #include "coordinator/sweep/trial_figures.h"
 #include "coordinator/sweep/trial_rounds.h"
 
 namespace pareto::sweep {
 namespace {
+
+/// The condition that leaves the network as it is.
+constexpr std::string_view kAsItIs = "none";
 
 cluster::DeploymentOptions with_chooser(cluster::DeploymentOptions options,
                                         cluster::CodecChooser& codecs) {
@@ -91,12 +95,16 @@ Expected<> TrialBench::measure(std::size_t place, int round, const UnitBudget& b
 
 Expected<> TrialBench::measure_now(std::size_t place, int round, const UnitBudget& budget) {
   results::TrialRecord& trial = run_.trials[place];
+  PARETO_TRY(judge_at_rest(place));
+  if (trial.status == results::TrialStatus::kRefused) return {};
   PARETO_TRY(enter_condition(trial));
   PARETO_ASSIGN(const load::DeploymentCache::Lease lease,
                 with_context(open(place, trial.plan, trial.condition), "deploying"));
   // What was chosen when it was first deployed holds for all its rounds.
   trial.plan.codecs = lease.deployment->codecs();
   trial.codec = cluster::codec_text(trial.plan.codecs);
+  PARETO_TRY(judge(trial, *lease.deployment));
+  if (trial.status == results::TrialStatus::kRefused) return {};
   PARETO_ASSIGN(MeasuredRound measured, clock_.timed(&results::TimeSpent::measuring_s, [&] {
     return measure_round(place, round, lease, budget);
   }));
@@ -124,6 +132,28 @@ Expected<MeasuredRound> TrialBench::measure_round(std::size_t place, int round,
   }
   return places_[place].meter.measure(*lease.deployment, requests_.at(trial.batch).body, round,
                                       fresh, budget);
+}
+
+Expected<> TrialBench::judge_at_rest(std::size_t place) {
+  results::TrialRecord& trial = run_.trials[place];
+  // A codec that is chosen by the network is judged under it.
+  if (devices_.accuracy == nullptr || trial.accuracy || trial.auto_codec ||
+      trial.condition == kAsItIs) {
+    return {};
+  }
+  PARETO_TRY(conditions_.rest());
+  PARETO_ASSIGN(const load::DeploymentCache::Lease lease,
+                with_context(open(place, trial.plan, ""), "deploying"));
+  const auto judged = judge(trial, *lease.deployment);
+  // Its connections have adapted to another network than the trial's.
+  deployments_.drop(place);
+  return judged;
+}
+
+Expected<> TrialBench::judge(results::TrialRecord& trial, cluster::Deployment& deployment) {
+  if (devices_.accuracy == nullptr || trial.accuracy) return {};
+  return devices_.accuracy->judge(trial, run_.trials, deployment,
+                                  std::chrono::milliseconds(options_.timeout_ms), devices_.say);
 }
 
 Expected<> TrialBench::enter_condition(results::TrialRecord& trial) {

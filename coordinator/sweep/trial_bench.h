@@ -30,6 +30,8 @@
 
 namespace pareto::sweep {
 
+class AccuracyCheck;  // coordinator/sweep/accuracy_check.h
+
 /// Trials are named by their places in the run.
 ///
 /// Threads: one owner. Its constructor's arguments outlive it.
@@ -42,6 +44,9 @@ class TrialBench {
     cluster::TransportSet::Factory make_transport;
     cluster::DeploymentOptions deployment;
     TrainingMeter* training = nullptr;  ///< measures steps of training; null: requests
+    AccuracyCheck* accuracy = nullptr;  ///< null: accuracy is not measured
+    /// Called with what is done of a trial before it is measured. Threads: one of the bench's own.
+    std::function<void(const std::string&)> say{};
   };
   TrialBench(Devices devices, const SweepOptions& options, results::RunRecord& run,
              PassClock& clock);
@@ -53,10 +58,11 @@ class TrialBench {
   /// answer are given up.
   void preload(const std::vector<std::size_t>& places, const std::atomic<bool>& stop,
                const std::function<void(std::size_t, std::size_t)>& progress);
-  /// Measures one round of a trial, in place of what the trial has of that round. If that fails,
-  /// the devices of the trial are asked whether they are still there. Fails: kUnavailable (a device
-  /// is lost), kCorrupt (outputs are not the whole model's), and as ConditionGate::enter,
-  /// Deployment::open and TrialMeter::measure.
+  /// Measures one round of a trial, in place of what the trial has of that round. Before the first
+  /// one its accuracy is measured, if that is wanted; a trial that is refused gets no round. If it
+  /// fails, the devices of the trial are asked whether they are still there. Fails: kUnavailable (a
+  /// device is lost), kCorrupt (outputs are not the whole model's), and as ConditionGate::enter,
+  /// Deployment::open, AccuracyCheck::judge and TrialMeter::measure.
   Expected<> measure(std::size_t place, int round, const UnitBudget& budget);
 
   /// Opens a pipeline, or returns the one that is open. `key`: a trial's place, or a number that is
@@ -94,6 +100,9 @@ class TrialBench {
   Expected<MeasuredRound> measure_round(std::size_t place, int round,
                                         const load::DeploymentCache::Lease& lease,
                                         const UnitBudget& budget);
+  /// Measures the accuracy of a trial over the network as it is by itself, which may be faster.
+  Expected<> judge_at_rest(std::size_t place);
+  Expected<> judge(results::TrialRecord& trial, cluster::Deployment& deployment);
   Expected<> enter_condition(results::TrialRecord& trial);
   /// Returns TrialRound::loading of the round that a trial is measured in, through a deployment.
   int loading_of(std::size_t place, const cluster::Deployment& deployment);

@@ -13,6 +13,9 @@ TrialQueue::TrialQueue(std::vector<results::TrialRecord>& trials, const std::vec
       // Trying it would unload what other plans need.
       entry.state = State::kOut;
       ++failed_;
+    } else if (trial.status == results::TrialStatus::kRefused) {
+      // The same samples would be answered the same way.
+      entry.state = State::kOut;
     } else if (wanted[i]) {
       entry.state = State::kWaiting;
       trial.status = results::TrialStatus::kOk;

@@ -18,14 +18,15 @@ namespace pareto::sweep {
 class TrialQueue {
  public:
   /// `wanted`: by place, whether the trial is to be measured. Failures of an earlier part of the
-  /// run are taken off wanted trials. A trial that a device has no room for is out.
+  /// run are taken off wanted trials. A trial that a device has no room for is out, and so is one
+  /// that was refused.
   TrialQueue(std::vector<results::TrialRecord>& trials, const std::vector<bool>& wanted);
 
   results::TrialRecord& trial(std::size_t place) const { return trials_[place]; }
   std::size_t size() const { return trials_.size(); }
   /// Returns the places of trials that are wanted and were not tried, in their order.
   std::vector<std::size_t> waiting() const;
-  /// Returns whether the trial failed or was skipped. It is then not measured any more.
+  /// Returns whether the trial failed, was skipped or refused. It is then not measured any more.
   bool is_out(std::size_t place) const { return entries_[place].state == State::kOut; }
   /// Returns whether no wanted trial can be measured any more.
   bool is_exhausted() const;
@@ -34,6 +35,8 @@ class TrialQueue {
   void begin(std::size_t place) { entries_[place].state = State::kTried; }
   /// Records why a trial failed. It is out.
   void fail(std::size_t place, const Error& error);
+  /// Puts a trial out whose accuracy is too low; its record says so.
+  void refuse(std::size_t place) { entries_[place].state = State::kOut; }
   struct Skipped {
     std::size_t plans = 0;                      ///< put out by this call
     std::vector<results::TrialRecord> records;  ///< those without a round: they were skipped

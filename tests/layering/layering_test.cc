@@ -117,11 +117,11 @@ const std::map<std::string, std::set<std::string>>& allowed_arrows() {
         "partitioner/planning/inputs", "coordinator/results", "coordinator/cluster",
         "coordinator/statistics", "coordinator/load"}},
       {"coordinator/sweep",
-       {"core/base", "core/tensor", "core/plan", "core/runtime", "core/runtime/schedules",
-        "partitioner/model/graph", "partitioner/planning/cost", "partitioner/planning/frontiers",
-        "partitioner/planning/inputs", "coordinator/results", "coordinator/cluster",
-        "coordinator/statistics", "coordinator/load", "coordinator/profile",
-        "coordinator/train"}},
+       {"core/base", "core/tensor", "core/plan", "core/wire", "core/runtime",
+        "core/runtime/schedules", "partitioner/model/graph", "partitioner/planning/cost",
+        "partitioner/planning/frontiers", "partitioner/planning/inputs", "coordinator/data",
+        "coordinator/evaluation", "coordinator/results", "coordinator/cluster",
+        "coordinator/statistics", "coordinator/load", "coordinator/profile", "coordinator/train"}},
       {"coordinator/replay",
        {"core/base", "partitioner/planning/simulation", "coordinator/results",
         "coordinator/statistics", "coordinator/sweep"}},
@@ -195,17 +195,11 @@ const std::map<std::string, std::set<std::string>>& allowed_arrows() {
 }
 
 /// The only folders whose sources may see LibTorch.
-const std::set<std::string> kMaySeeTorch{"core/runtime",
-                                         "core/runtime/archive",
-                                         "core/runtime/torch",
-                                         "core/runtime/kernels",
-                                         "core/runtime/engines",
-                                         "core/runtime/execution",
-                                         "core/runtime/training",
-                                         "partitioner/model/graph",
-                                         "partitioner/model/readers",
-                                         "partitioner/model/zoo",
-                                         "partitioner/model/emit"};
+const std::set<std::string> kMaySeeTorch{
+    "core/runtime",          "core/runtime/archive",    "core/runtime/torch",
+    "core/runtime/kernels",  "core/runtime/engines",    "core/runtime/execution",
+    "core/runtime/training", "partitioner/model/graph", "partitioner/model/readers",
+    "partitioner/model/zoo", "partitioner/model/emit"};
 
 /// Third-party headers that may stand in a header of ours: value types and formatting, nothing that
 /// opens, runs or parses.

@@ -3,7 +3,7 @@
 const aboutRun = (view) => {
   'use strict';
   const {byId, figure, bytes, percent, date, el} = common;
-  const {run, measured, predicted, failed, skipped, planned, simulated, together} = view;
+  const {run, measured, predicted, failed, skipped, refused, planned, simulated, together} = view;
 
   const count = (number, one, several = `${one}s`) => `${number} ${number === 1 ? one : several}`;
   const drawHead = () => {
@@ -30,12 +30,12 @@ const aboutRun = (view) => {
     byId('disturbances').replaceChildren(...found.map(({where, text}) => el('span', {class: 'badge warn'}, where ? `${where}: ${text}` : text)));
   };
   const drawFailures = () => {
-    if (!failed.length && !skipped.length && !planned) return;
-    const heading = [failed.length && `${failed.length} failed`, skipped.length && `${skipped.length} skipped`, planned && `${planned} not measured`].filter(Boolean).join(', ');
+    if (!failed.length && !skipped.length && !refused.length && !planned) return;
+    const heading = [failed.length && `${failed.length} failed`, skipped.length && `${skipped.length} skipped`, refused.length && `${refused.length} too inaccurate`, planned && `${planned} not measured`].filter(Boolean).join(', ');
     byId('failures').hidden = false;
     byId('failures').replaceChildren(el('h2', {}, heading),
       ...[...because(skipped)].map(([why, trials]) => el('p', {class: 'failure'}, el('b', {}, `${count(trials.length, 'plan')} skipped`), why)),
-      ...[...because(failed)].map(([why, trials]) => el('div', {class: 'failure'}, el('b', {}, trials.length === 1 ? trials[0].id : count(trials.length, 'plan')), why,
+      ...[...because([...failed, ...refused])].map(([why, trials]) => el('div', {class: 'failure'}, el('b', {}, trials.length === 1 ? trials[0].id : count(trials.length, 'plan')), why,
         trials.length === 1 ? '' : el('details', {}, el('summary', {}, 'Which'), el('p', {}, trials.map(({id}) => id).join(', '))))));
   };
   /** Where the time went, in words. */

@@ -24,9 +24,10 @@ const makeView = (run) => {
   const measured = run.trials.filter((trial) => trial.status === 'ok');
   const failed = run.trials.filter((trial) => trial.status === 'failed');
   const skipped = run.trials.filter((trial) => trial.status === 'skipped');
+  const refused = run.trials.filter((trial) => trial.status === 'refused');
   // An adaptive sweep leaves most plans at what is expected of them.
   const predicted = run.trials.filter((trial) => trial.status === 'predicted');
-  const planned = run.trials.length - measured.length - failed.length - skipped.length - predicted.length;
+  const planned = run.trials.length - measured.length - failed.length - skipped.length - refused.length - predicted.length;
   const distinct = (values) => [...new Set(values)];
   const transports = distinct(run.trials.map((trial) => trial.transport));
   const batches = distinct(run.trials.map((trial) => trial.batch)).sort((a, b) => a - b);
@@ -114,7 +115,7 @@ const makeView = (run) => {
 
   /** The settings that plans differ in: they have columns. */
   const varied = ['threads', 'schedule'].filter((id) => run.trials.some((trial) => trial[id] !== undefined));
-  const view = {run, varied, figures, measured, failed, skipped, predicted, planned, transports, batches, conditions, kindOf, byTrial, simulated, together, choice, remember, under, frontOf, left, beats,
+  const view = {run, varied, figures, measured, failed, skipped, refused, predicted, planned, transports, batches, conditions, kindOf, byTrial, simulated, together, choice, remember, under, frontOf, left, beats,
     /** From 1500 on, points are drawn faster as pixels; a picture of its own stays a drawing. */
     renderer: {renderer: measured.length > 1500 && !address.has('figure') ? 'canvas' : 'svg'},
     pool: [],      // plans of the batch, condition and transports chosen

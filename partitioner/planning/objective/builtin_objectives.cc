@@ -120,6 +120,8 @@ const std::vector<Objective>& builtin_objectives() {
                       .unit = 1e-12,
                       .of_request = false},
        NeededFigure{"price_per_hour", "price_per_hour: 0.05", "", 1e6}},
+      {"accuracy", "top-1 accuracy", "%", kLargerIsBetter,
+       [](const Measurement& m) { return m.accuracy_percent; }},
   };
   return kObjectives;
 }

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -48,6 +49,8 @@ struct Measurement {
   std::vector<double> wire_bytes{};
   /// True if each stage is a replica of the whole model. A request then passes one of them.
   bool replicated = false;
+  /// Samples of a data set that are answered rightly, in percent; NaN means not known.
+  double accuracy_percent = std::numeric_limits<double>::quiet_NaN();
 };
 
 enum class Direction { kSmallerIsBetter, kLargerIsBetter };

@@ -274,5 +274,19 @@ TEST(PlanJson, KeepsItsSchema) {
       << "of devices whose power nobody said";
 }
 
+TEST(PlanTable, AccuracyStandsNextToThePlansThatHaveIt) {
+  PlanReport judged = report();
+  EXPECT_FALSE(parsed(judged).contains("left_out"));
+  judged.accuracies = {{{200, 150, 190, 160, true}, {200, 160, 200, 160, false}}};
+  judged.left_out = {"after:x by fp16: top-1 is 12 %"};
+  const json document = parsed(judged);
+  EXPECT_EQ(document["networks"][0]["front"][0]["accuracy"]["top1"], 0.75);
+  EXPECT_EQ(document["networks"][0]["front"][1]["accuracy"]["was_run"], false);
+  EXPECT_EQ(document["left_out"].size(), 1U);
+  EXPECT_THAT(write_plan_table(judged, {}),
+              AllOf(HasSubstr("75.00 %"), HasSubstr("= 80.00 %"),
+                    HasSubstr("too inaccurate: after:x by fp16: top-1 is 12 %")));
+}
+
 }  // namespace
 }  // namespace pareto::report

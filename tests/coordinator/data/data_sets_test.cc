@@ -331,5 +331,15 @@ TEST_F(DataSets, OtherNamesAreNoDataSets) {
   EXPECT_TRUE(opened(path("odd:name"), kSmall));
 }
 
+TEST_F(DataSets, NamesAreMadeAbsolute) {
+  const std::string here = std::filesystem::current_path().string();
+  EXPECT_EQ(with_absolute_path("pictures/val"), here + "/pictures/val");
+  EXPECT_EQ(with_absolute_path("cifar10:cifar"), "cifar10:" + here + "/cifar");
+  EXPECT_EQ(with_absolute_path("npy:/data"), "npy:/data");
+  EXPECT_EQ(with_absolute_path("npy:"), "npy:");
+  EXPECT_EQ(with_absolute_path("synthetic:7"), "synthetic:7");
+  EXPECT_EQ(with_absolute_path(""), "");
+}
+
 }  // namespace
 }  // namespace pareto::data

@@ -53,5 +53,32 @@ TEST(Details, SayByTheirSamplesWhichLatencyTheTwentiethRequestExceeds) {
   EXPECT_DOUBLE_EQ(read.latency.p95_ms, 20);
 }
 
+TEST(Details, KeepAccuracyAndRefuseWhatCannotBe) {
+  TrialRecord trial = test::synthetic_run().trials[0];
+  TrialRecord without;
+  without.split = trial.split;
+  ASSERT_TRUE(details_from_json(details_to_json(trial), without));
+  EXPECT_FALSE(without.accuracy);
+  trial.accuracy = AccuracyFigures{200, 150, 196, 152, false};
+  TrialRecord read;
+  read.split = trial.split;
+  ASSERT_TRUE(details_from_json(details_to_json(trial), read));
+  ASSERT_TRUE(read.accuracy);
+  EXPECT_EQ(read.accuracy->samples, 200);
+  EXPECT_EQ(read.accuracy->right, 150);
+  EXPECT_EQ(read.accuracy->agreeing, 196);
+  EXPECT_EQ(read.accuracy->uncut_right, 152);
+  EXPECT_FALSE(read.accuracy->was_run);
+  EXPECT_DOUBLE_EQ(read.accuracy->top1(), 0.75);
+  for (const AccuracyFigures& wrong :
+       {AccuracyFigures{0, 0, 0, 0}, AccuracyFigures{5, 6, 0, 0}, AccuracyFigures{5, 5, 5, -1}}) {
+    trial.accuracy = wrong;
+    TrialRecord refused;
+    refused.split = trial.split;
+    auto text = nlohmann::ordered_json::parse(details_to_json(trial));
+    EXPECT_EQ(details_from_json(text.dump(), refused).error().code, ErrorCode::kCorrupt);
+  }
+}
+
 }  // namespace
 }  // namespace pareto::results

@@ -41,6 +41,19 @@ TEST_F(TrialQueueTest, WhatADeviceHasNoRoomForIsOut) {
   EXPECT_EQ(trials_[1].status, results::TrialStatus::kFailed) << "it keeps its failure";
 }
 
+TEST_F(TrialQueueTest, WhatWasRefusedStaysOut) {
+  trials_[2].status = results::TrialStatus::kRefused;
+  trials_[2].failure = "too inaccurate";
+  TrialQueue queue(trials_, all_);
+  EXPECT_TRUE(queue.is_out(2));
+  EXPECT_EQ(trials_[2].failure, "too inaccurate");
+  queue.begin(3);
+  queue.refuse(3);
+  EXPECT_TRUE(queue.is_out(3));
+  EXPECT_THAT(queue.waiting(), ElementsAre(0, 1));
+  EXPECT_EQ(queue.failed(), 0U);
+}
+
 TEST_F(TrialQueueTest, ATriedTrialIsLeftUntilItFails) {
   TrialQueue queue(trials_, {true, false, false, false});
   queue.begin(0);

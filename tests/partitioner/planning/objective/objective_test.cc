@@ -73,6 +73,7 @@ Measurement full_measurement() {
   m.stages = {{6, 600, {{"power", 5000}, {"price_per_hour", 360'000}}},
               {2, 800, {{"power", 1000}, {"price_per_hour", 720'000}}}};
   m.wire_bytes = {100, 14, 8};
+  m.accuracy_percent = 71.5;
   return m;
 }
 
@@ -84,7 +85,8 @@ TEST(Objectives, HaveDistinctNamesUnitsAndReadTheirFigure) {
     names.insert(objective.name);
     EXPECT_FALSE(objective.unit.empty()) << objective.name;
     EXPECT_FALSE(objective.title.empty()) << objective.name;
-    EXPECT_EQ(objective.direction == Direction::kLargerIsBetter, objective.name == "throughput");
+    EXPECT_EQ(objective.direction == Direction::kLargerIsBetter,
+              objective.name == "throughput" || objective.name == "accuracy");
     if (objective.name != "loss") {
       EXPECT_GT(objective.read(full_measurement()), 0) << objective.name;
     }
@@ -100,6 +102,8 @@ TEST(Objectives, AreOfOneSample) {
   EXPECT_DOUBLE_EQ(read("memory", m), 800) << "of the device that needs most";
   EXPECT_DOUBLE_EQ(read("energy", m), (5 * 6 + 1 * 2) / 2.0) << "W × ms are mJ";
   EXPECT_DOUBLE_EQ(read("network_bytes", m), 61);
+  EXPECT_DOUBLE_EQ(read("accuracy", m), 71.5);
+  EXPECT_TRUE(std::isnan(read("accuracy", Measurement())));
   // 1.08 an hour are 0.0003 a second, in which there are 5 requests.
   EXPECT_DOUBLE_EQ(read("cost", m), 0.0003 / 5 * 1000);
   m.replicated = true;
