@@ -33,13 +33,17 @@ class ModelsCommand final : public Command {
     app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
   }
   Expected<int> run(Context& context) override {
-    report::TextTable table({{"model"}, {"input"}, {"architecture"}});
+    report::TextTable table(
+        {{"model"}, {"input"}, {"classes", report::Align::kRight}, {"architecture"}});
     auto json = Json::array();
     for (const auto& model : model::builtin_models()) {
       const std::string input = to_string(model->default_input().per_sample);
-      table.add({std::string(model->name()), input, std::string(model->reference())});
-      json.push_back(
-          {{"model", model->name()}, {"input", input}, {"reference", model->reference()}});
+      table.add({std::string(model->name()), input, std::to_string(model->default_classes()),
+                 std::string(model->reference())});
+      json.push_back({{"model", model->name()},
+                      {"input", input},
+                      {"classes", model->default_classes()},
+                      {"reference", model->reference()}});
     }
     if (json_) {
       context.out << dump(json, 2) << '\n';

@@ -66,13 +66,15 @@ void ModelFlags::add_to(CLI::App& app, bool required) {
           ""))
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  set_value(app.add_option("--num-classes", num_classes, "number of classes of a built-in model"),
-            "N")
-      ->capture_default_str();
-  set_value(app.add_option("--weights", weights,
-                           "weights of a built-in model: torchvision's checkpoint (.pth) or a "
-                           "TorchScript file (.pt)"),
-            "FILE");
+  set_value(app.add_option("--num-classes", num_classes,
+                           "number of classes of a built-in model (default: its own, see "
+                           "paretoctl models)"),
+            "N");
+  set_value(
+      app.add_option("--weights", weights,
+                     "weights of a built-in model: a checkpoint with torchvision's names (.pth; "
+                     "of yolov8n: ultralytics') or a TorchScript file (.pt)"),
+      "FILE");
   set_value(app.add_option("--model-seed", model_seed,
                            "seed of a built-in model's random weights, without --weights"),
             "N")
@@ -93,7 +95,7 @@ void ModelFlags::complete(const plan::ModelSource& source) {
     inputs = source.inputs;
     is_recalled_ = true;
   }
-  if (num_classes == plain.num_classes) num_classes = source.num_classes;
+  if (!num_classes) num_classes = source.num_classes;
   if (weights.empty()) weights = source.weights;
   if (model_seed == plain.model_seed) model_seed = source.model_seed;
   operators_of_plan_ = source.operators;
@@ -103,7 +105,7 @@ plan::ModelSource ModelFlags::source() const {
   plan::ModelSource source;
   source.model = model::is_model_file(model) ? absolute_path(model) : model;
   source.input_shape = data_shape_.empty() ? input_shape : data_shape_;
-  source.num_classes = num_classes;
+  source.num_classes = num_classes.value_or(model::default_classes(model));
   source.weights = absolute_path(weights);
   source.model_seed = model_seed;
   for (const std::string& file : inputs) source.inputs.push_back(absolute_path(file));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,8 @@ namespace pareto::client {
 struct ModelFlags {
   std::string model;
   std::string input_shape;
-  std::vector<std::string> inputs;  ///< .npy files, one an input
-  std::int64_t num_classes = 1000;
+  std::vector<std::string> inputs;          ///< .npy files, one an input
+  std::optional<std::int64_t> num_classes;  ///< no value means the model's own
   std::string weights;
   std::uint64_t model_seed = 0;
   std::vector<std::string> operators;  ///< libraries that define operators LibTorch does not have

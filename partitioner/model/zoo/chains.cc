@@ -11,8 +11,8 @@ std::string feature(int index) { return "features." + std::to_string(index); }
 
 }  // namespace
 
-Flat build_alexnet(const ModelOptions& options) {
-  Network net("alexnet", options.seed);
+Flat build_alexnet(const Recipe& recipe) {
+  Network net("alexnet", recipe.seed);
   struct Row {
     ConvSpec conv;
     bool pool;
@@ -42,11 +42,11 @@ Flat build_alexnet(const ModelOptions& options) {
   x = net.relu(net.linear(x, "classifier.1", 256 * 6 * 6, 4096), "classifier.2");
   x = net.dropout(x, "classifier.3");
   x = net.relu(net.linear(x, "classifier.4", 4096, 4096), "classifier.5");
-  return net.finish(net.linear(x, "classifier.6", 4096, options.num_classes));
+  return net.finish(net.linear(x, "classifier.6", 4096, recipe.num_classes));
 }
 
-Flat build_vgg16(const ModelOptions& options) {
-  Network net("vgg16", options.seed);
+Flat build_vgg16(const Recipe& recipe) {
+  Network net("vgg16", recipe.seed);
   constexpr std::int64_t kPool = 0;
   constexpr std::array<std::int64_t, 18> kLayers{64,  64,    kPool, 128,   128, kPool,
                                                  256, 256,   256,   kPool, 512, 512,
@@ -69,7 +69,7 @@ Flat build_vgg16(const ModelOptions& options) {
   x = net.dropout(x, "classifier.2");
   x = net.relu(net.linear(x, "classifier.3", 4096, 4096), "classifier.4");
   x = net.dropout(x, "classifier.5");
-  return net.finish(net.linear(x, "classifier.6", 4096, options.num_classes));
+  return net.finish(net.linear(x, "classifier.6", 4096, recipe.num_classes));
 }
 
 }  // namespace pareto::model

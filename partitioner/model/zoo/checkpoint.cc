@@ -58,7 +58,8 @@ Expected<Entries> read_zip(const std::filesystem::path& path) {
 /// Entries of a checkpoint that a model for inference may lack.
 bool may_be_left_over(const std::string& name) {
   return name.ends_with("num_batches_tracked") || name.starts_with("aux1.") ||
-         name.starts_with("aux2.") || name.starts_with("AuxLogits.");
+         name.starts_with("aux2.") || name.starts_with("AuxLogits.") ||
+         name.starts_with("aux_classifier.");
 }
 
 /// Returns whether two tensors are alike but for the first dimension: most often the last layer of
@@ -151,6 +152,25 @@ void take_off_prefixes(const Flat& flat, Entries& entries) {
   }
 }
 
+/// Renames what earlier versions of torchvision named otherwise: its published weights of vision
+/// transformers still have such names.
+void take_new_names(const Flat& flat, Entries& entries) {
+  constexpr std::pair<std::string_view, std::string_view> kNewNames[] = {
+      {".mlp.linear_1.", ".mlp.0."}, {".mlp.linear_2.", ".mlp.3."}};
+  std::unordered_set<std::string> own;
+  for (const FlatWeight& weight : flat.weights) own.insert(weight.name);
+  for (auto& [name, tensor] : entries) {
+    if (own.contains(name)) continue;
+    for (const auto& [old_part, new_part] : kNewNames) {
+      const std::size_t at = name.find(old_part);
+      if (at == std::string::npos) continue;
+      std::string renamed = name;
+      renamed.replace(at, old_part.size(), new_part);
+      if (own.contains(renamed)) name = std::move(renamed);
+    }
+  }
+}
+
 }  // namespace
 
 Expected<Entries> read_checkpoint(const std::filesystem::path& path) {
@@ -190,6 +210,7 @@ Expected<> write_checkpoint(const std::filesystem::path& path, const Entries& en
 Expected<> load_weights(Flat& flat, const std::filesystem::path& path) {
   PARETO_ASSIGN(Entries entries, read_checkpoint(path));
   take_off_prefixes(flat, entries);
+  take_new_names(flat, entries);
   return with_context(assign(flat, entries), "{}", path.string());
 }
 

@@ -28,8 +28,8 @@ Value transition(Network& net, Value x, const std::string& path, std::int64_t ch
 
 }  // namespace
 
-Flat build_densenet121(const ModelOptions& options) {
-  Network net("densenet121", options.seed);
+Flat build_densenet121(const Recipe& recipe) {
+  Network net("densenet121", recipe.seed);
   constexpr std::array<int, 4> kLayers{6, 12, 24, 16};
   Value x = net.conv(net.input(), "features.conv0",
                      {.in = 3, .out = 64, .kernel = {7, 7}, .stride = {2, 2}, .padding = {3, 3}});
@@ -51,7 +51,7 @@ Flat build_densenet121(const ModelOptions& options) {
   }
   x = net.relu(net.batch_norm(x, "features.norm5", channels), "");
   x = net.flatten(net.adaptive_avg_pool(x, "", 1));
-  return net.finish(net.linear(x, "classifier", channels, options.num_classes));
+  return net.finish(net.linear(x, "classifier", channels, recipe.num_classes));
 }
 
 }  // namespace pareto::model

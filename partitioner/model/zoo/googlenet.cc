@@ -40,8 +40,8 @@ Value inception(Network& net, Value x, const Inception& spec) {
 
 }  // namespace
 
-Flat build_googlenet(const ModelOptions& options) {
-  Network net("googlenet", options.seed);
+Flat build_googlenet(const Recipe& recipe) {
+  Network net("googlenet", recipe.seed);
   const PoolSpec pool{.kernel = 3, .stride = 2, .ceil = true};
   Value x = basic_conv(net, net.input(), "conv1", 3, 64, 7, 2, 3);
   x = net.max_pool(x, "maxpool1", pool);
@@ -60,7 +60,7 @@ Flat build_googlenet(const ModelOptions& options) {
   x = inception(net, x, {"inception5a", 832, 256, 160, 320, 32, 128, 128});
   x = inception(net, x, {"inception5b", 832, 384, 192, 384, 48, 128, 128});
   x = net.dropout(net.flatten(net.adaptive_avg_pool(x, "avgpool", 1)), "dropout");
-  return net.finish(net.linear(x, "fc", 1024, options.num_classes));
+  return net.finish(net.linear(x, "fc", 1024, recipe.num_classes));
 }
 
 }  // namespace pareto::model

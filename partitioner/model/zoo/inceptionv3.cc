@@ -113,8 +113,8 @@ Value inception_e(Network& net, Value x, const std::string& path, std::int64_t i
 
 }  // namespace
 
-Flat build_inceptionv3(const ModelOptions& options) {
-  Network net("inceptionv3", options.seed);
+Flat build_inceptionv3(const Recipe& recipe) {
+  Network net("inceptionv3", recipe.seed);
   Value x = stem_conv(net, net.input(), "Conv2d_1a_3x3",
                       {.in = 3, .out = 32, .kernel = k3x3, .stride = {2, 2}});
   x = stem_conv(net, x, "Conv2d_2a_3x3", {.in = 32, .out = 32, .kernel = k3x3});
@@ -135,7 +135,7 @@ Flat build_inceptionv3(const ModelOptions& options) {
   x = inception_e(net, x, "Mixed_7b", 1280);
   x = inception_e(net, x, "Mixed_7c", 2048);
   x = net.flatten(net.dropout(net.adaptive_avg_pool(x, "avgpool", 1), "dropout"));
-  return net.finish(net.linear(x, "fc", 2048, options.num_classes));
+  return net.finish(net.linear(x, "fc", 2048, recipe.num_classes));
 }
 
 }  // namespace pareto::model

@@ -42,8 +42,8 @@ Value inverted_residual_v2(Network& net, Value x, const std::string& path, const
 
 }  // namespace
 
-Flat build_mobilenetv2(const ModelOptions& options) {
-  Network net("mobilenetv2", options.seed);
+Flat build_mobilenetv2(const Recipe& recipe) {
+  Network net("mobilenetv2", recipe.seed);
   Value x =
       conv_norm_relu6(net, net.input(), "features.0",
                       {.in = 3, .out = 32, .kernel = {3, 3}, .stride = {2, 2}, .padding = {1, 1}});
@@ -68,7 +68,7 @@ Flat build_mobilenetv2(const ModelOptions& options) {
   }
   x = conv_norm_relu6(net, x, "features." + std::to_string(feature), {.in = channels, .out = 1280});
   x = net.dropout(net.flatten(net.adaptive_avg_pool(x, "", 1)), "classifier.0");
-  return net.finish(net.linear(x, "classifier.1", 1280, options.num_classes));
+  return net.finish(net.linear(x, "classifier.1", 1280, recipe.num_classes));
 }
 
 }  // namespace pareto::model

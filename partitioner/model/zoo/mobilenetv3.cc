@@ -69,7 +69,7 @@ Value inverted_residual_v3(Network& net, Value x, const std::string& path, const
 
 }  // namespace
 
-Flat build_mobilenetv3_large(const ModelOptions& options) {
+Flat build_mobilenetv3_large(const Recipe& recipe) {
   constexpr Activation kRe = Activation::kRelu;
   constexpr Activation kHs = Activation::kHardswish;
   constexpr std::array<BlockOfV3, 15> kBlocks{{{16, 3, 16, 16, false, kRe, 1},
@@ -87,7 +87,7 @@ Flat build_mobilenetv3_large(const ModelOptions& options) {
                                                {112, 5, 672, 160, true, kHs, 2},
                                                {160, 5, 960, 160, true, kHs, 1},
                                                {160, 5, 960, 160, true, kHs, 1}}};
-  Network net("mobilenetv3_large", options.seed);
+  Network net("mobilenetv3_large", recipe.seed);
   Value x =
       conv_act(net, net.input(), "features.0",
                {.in = 3, .out = 16, .kernel = {3, 3}, .stride = {2, 2}, .padding = {1, 1}}, kHs);
@@ -99,7 +99,7 @@ Flat build_mobilenetv3_large(const ModelOptions& options) {
   x = net.flatten(net.adaptive_avg_pool(x, "avgpool", 1));
   x = net.hardswish(net.linear(x, "classifier.0", 960, 1280), "classifier.1");
   x = net.dropout(x, "classifier.2");
-  return net.finish(net.linear(x, "classifier.3", 1280, options.num_classes));
+  return net.finish(net.linear(x, "classifier.3", 1280, recipe.num_classes));
 }
 
 }  // namespace pareto::model

@@ -15,7 +15,7 @@
 namespace pareto::model {
 
 struct ModelOptions {
-  std::int64_t num_classes = 1000;
+  std::optional<std::int64_t> num_classes;       ///< none = the builder's own
   std::optional<std::vector<InputShape>> input;  ///< per sample; none = the builder's own
   std::string
       weights;  ///< FILE.pth (a torchvision checkpoint) or FILE.pt; empty = seeded initialisation
@@ -31,12 +31,18 @@ class ModelBuilder {
   virtual std::string_view name() const = 0;       ///< "mobilenetv2"
   virtual std::string_view reference() const = 0;  ///< the paper: authors, title, year
   virtual InputShape default_input() const = 0;    ///< 3x224x224
-  /// Builds the architecture in eval mode with seeded weights; names, shapes and order of the
-  /// weights are torchvision's.
+  virtual std::int64_t default_classes() const = 0;
+  /// Builds the architecture in eval mode with seeded weights. Names, shapes and order of the
+  /// weights are torchvision's, or those of ultralytics if torchvision lacks the model. Fails:
+  /// kInvalidArgument (pictures or a number of classes that it cannot take).
   virtual Expected<Flat> build(const ModelOptions& options) const = 0;
 };
 
 std::vector<std::unique_ptr<ModelBuilder>> builtin_models();
+
+/// Returns the number of classes of a built-in model that nobody asked for another one of; of any
+/// other name that of ImageNet, 1000.
+std::int64_t default_classes(std::string_view name);
 
 /// Returns whether the text is the path of a model's file, and not a built-in name. It is one if it
 /// has a '/' or an extension of such files, or if there is such a file.

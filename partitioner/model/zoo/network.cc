@@ -44,107 +44,214 @@ Network::Network(std::string name, std::uint64_t seed) : seed_(seed) {
   input_->setType(c10::TensorType::get());
 }
 
-Network::Value Network::insert(const std::string& path, c10::Symbol kind,
-                               const std::vector<torch::jit::NamedValue>& arguments) {
+Network::Value Network::apply(const std::string& path, c10::Symbol kind,
+                              const std::vector<torch::jit::NamedValue>& arguments) {
   Value output = flat_.graph->insert(kind, arguments);
   set_scope_path(output->node(), path);
   return output;
 }
 
+Network::Value Network::add_weight(FlatWeight weight) {
+  Value value = flat_.graph->addInput();
+  value->setType(c10::TensorType::get());
+  weights_.emplace(weight.name, value);
+  flat_.weights.push_back(std::move(weight));
+  return value;
+}
+
 Network::Value Network::weight(const std::string& name, std::vector<std::int64_t> shape,
                                double bound, double fill, bool is_parameter) {
+  if (const auto found = weights_.find(name); found != weights_.end()) return found->second;
   at::Tensor tensor = at::empty(shape, at::kFloat);
   if (bound > 0) {
     fill_uniform(tensor, hash_of(name) ^ seed_, bound);
   } else {
     tensor.fill_(fill);
   }
-  Value value = flat_.graph->addInput();
-  value->setType(c10::TensorType::get());
-  flat_.weights.push_back({.name = name,
-                           .tensor = std::move(tensor),
-                           .is_parameter = is_parameter,
-                           .is_trainable = is_parameter});
-  return value;
+  return add_weight({.name = name,
+                     .tensor = std::move(tensor),
+                     .is_parameter = is_parameter,
+                     .is_trainable = is_parameter});
+}
+
+Network::Value Network::parameter(const std::string& name, std::vector<std::int64_t> shape,
+                                  double bound) {
+  return weight(name, std::move(shape), bound, 0);
+}
+
+Network::Value Network::buffer(const std::string& name, at::Tensor tensor, bool in_state_dict) {
+  if (const auto found = weights_.find(name); found != weights_.end()) return found->second;
+  return add_weight({.name = name,
+                     .tensor = std::move(tensor),
+                     .is_parameter = false,
+                     .in_state_dict = in_state_dict});
+}
+
+Network::Value Network::frozen(const std::string& name, at::Tensor tensor) {
+  if (const auto found = weights_.find(name); found != weights_.end()) return found->second;
+  return add_weight({.name = name, .tensor = std::move(tensor)});
+}
+
+Network::Weights Network::conv_weights(const std::string& path, const ConvSpec& spec) {
+  const std::int64_t in = spec.in / spec.groups;
+  const double fan_in = static_cast<double>(in * spec.kernel[0] * spec.kernel[1]);
+  Weights made;
+  made.weight = weight(path + ".weight", {spec.out, in, spec.kernel[0], spec.kernel[1]},
+                       std::sqrt(6 / fan_in), 0);
+  if (spec.bias) made.bias = weight(path + ".bias", {spec.out}, std::sqrt(1 / fan_in), 0);
+  return made;
+}
+
+Network::Weights Network::linear_weights(const std::string& path, std::int64_t in, std::int64_t out,
+                                         bool bias) {
+  const double fan_in = static_cast<double>(in);
+  Weights made;
+  made.weight = weight(path + ".weight", {out, in}, std::sqrt(3 / fan_in), 0);
+  if (bias) made.bias = weight(path + ".bias", {out}, std::sqrt(1 / fan_in), 0);
+  return made;
+}
+
+Network::NormWeights Network::norm_weights(const std::string& path, std::int64_t channels) {
+  NormWeights made{};
+  made.gamma = weight(path + ".weight", {channels}, 0, 1);
+  made.beta = weight(path + ".bias", {channels}, 0, 0);
+  made.mean = weight(path + ".running_mean", {channels}, 0, 0, false);
+  made.variance = weight(path + ".running_var", {channels}, 0, 1, false);
+  return made;
+}
+
+void Network::declare_conv(const std::string& path, const ConvSpec& spec) {
+  conv_weights(path, spec);
+}
+
+void Network::declare_norm(const std::string& path, std::int64_t channels) {
+  norm_weights(path, channels);
+}
+
+void Network::declare_linear(const std::string& path, std::int64_t in, std::int64_t out,
+                             bool bias) {
+  linear_weights(path, in, out, bias);
 }
 
 Network::Value Network::conv(Value x, const std::string& path, const ConvSpec& spec) {
-  const std::int64_t in = spec.in / spec.groups;
-  const double fan_in = static_cast<double>(in * spec.kernel[0] * spec.kernel[1]);
-  Value w = weight(path + ".weight", {spec.out, in, spec.kernel[0], spec.kernel[1]},
-                   std::sqrt(6 / fan_in), 0);
-  torch::jit::NamedValue bias{c10::IValue()};
-  if (spec.bias) bias = weight(path + ".bias", {spec.out}, std::sqrt(1 / fan_in), 0);
-  return insert(path, c10::aten::conv2d,
-                {x, w, bias, list(spec.stride), list(spec.padding), square(1), spec.groups});
+  const Weights w = conv_weights(path, spec);
+  return apply(path, c10::aten::conv2d,
+               {x, w.weight, w.bias, list(spec.stride), list(spec.padding), list(spec.dilation),
+                spec.groups});
 }
 
 Network::Value Network::batch_norm(Value x, const std::string& path, std::int64_t channels,
                                    double eps) {
-  Value gamma = weight(path + ".weight", {channels}, 0, 1);
-  Value beta = weight(path + ".bias", {channels}, 0, 0);
-  Value mean = weight(path + ".running_mean", {channels}, 0, 0, false);
-  Value variance = weight(path + ".running_var", {channels}, 0, 1, false);
-  return insert(path, c10::aten::batch_norm,
-                {x, gamma, beta, mean, variance, false, 0.1, eps, true});
+  const NormWeights w = norm_weights(path, channels);
+  return apply(path, c10::aten::batch_norm,
+               {x, w.gamma, w.beta, w.mean, w.variance, false, 0.1, eps, true});
 }
 
-Network::Value Network::linear(Value x, const std::string& path, std::int64_t in,
-                               std::int64_t out) {
-  const double fan_in = static_cast<double>(in);
-  Value w = weight(path + ".weight", {out, in}, std::sqrt(3 / fan_in), 0);
-  Value bias = weight(path + ".bias", {out}, std::sqrt(1 / fan_in), 0);
-  return insert(path, c10::aten::linear, {x, w, bias});
+Network::Value Network::layer_norm(Value x, const std::string& path, std::int64_t channels,
+                                   double eps) {
+  Value gamma = weight(path + ".weight", {channels}, 0, 1);
+  Value beta = weight(path + ".bias", {channels}, 0, 0);
+  return apply(path, c10::aten::layer_norm,
+               {x, std::vector<std::int64_t>{channels}, gamma, beta, eps, true});
+}
+
+Network::Value Network::linear(Value x, const std::string& path, std::int64_t in, std::int64_t out,
+                               bool bias) {
+  const Weights w = linear_weights(path, in, out, bias);
+  return apply(path, c10::aten::linear, {x, w.weight, w.bias});
 }
 
 Network::Value Network::relu(Value x, const std::string& path) {
-  return insert(path, c10::aten::relu, {x});
+  return apply(path, c10::aten::relu, {x});
 }
 
 Network::Value Network::relu6(Value x, const std::string& path) {
-  return insert(path, c10::aten::hardtanh, {x, 0.0, 6.0});
+  return apply(path, c10::aten::hardtanh, {x, 0.0, 6.0});
 }
 
 Network::Value Network::hardswish(Value x, const std::string& path) {
-  return insert(path, c10::aten::hardswish, {x});
+  return apply(path, c10::aten::hardswish, {x});
 }
 
 Network::Value Network::hardsigmoid(Value x, const std::string& path) {
-  return insert(path, c10::aten::hardsigmoid, {x});
+  return apply(path, c10::aten::hardsigmoid, {x});
 }
 
 Network::Value Network::max_pool(Value x, const std::string& path, const PoolSpec& spec) {
-  return insert(
+  return apply(
       path, c10::aten::max_pool2d,
       {x, square(spec.kernel), square(spec.stride), square(spec.padding), square(1), spec.ceil});
 }
 
 Network::Value Network::avg_pool(Value x, const std::string& path, const PoolSpec& spec) {
-  return insert(path, c10::aten::avg_pool2d,
-                {x, square(spec.kernel), square(spec.stride), square(spec.padding), spec.ceil, true,
-                 c10::IValue()});
+  return apply(path, c10::aten::avg_pool2d,
+               {x, square(spec.kernel), square(spec.stride), square(spec.padding), spec.ceil, true,
+                c10::IValue()});
 }
 
 Network::Value Network::adaptive_avg_pool(Value x, const std::string& path, std::int64_t size) {
-  return insert(path, c10::aten::adaptive_avg_pool2d, {x, square(size)});
+  return apply(path, c10::aten::adaptive_avg_pool2d, {x, square(size)});
 }
 
 Network::Value Network::add(Value a, Value b, const std::string& path) {
-  return insert(path, c10::aten::add, {a, b});
+  return apply(path, c10::aten::add, {a, b});
 }
 
 Network::Value Network::multiply(Value a, Value b, const std::string& path) {
-  return insert(path, c10::aten::mul, {a, b});
+  return apply(path, c10::aten::mul, {a, b});
 }
 
-Network::Value Network::concat(const std::vector<Value>& values, const std::string& path) {
+Network::Value Network::silu(Value x, const std::string& path) {
+  return apply(path, c10::aten::silu, {x});
+}
+
+Network::Value Network::gelu(Value x, const std::string& path) {
+  return apply(path, c10::aten::gelu, {x});
+}
+
+Network::Value Network::sigmoid(Value x, const std::string& path) {
+  return apply(path, c10::aten::sigmoid, {x});
+}
+
+Network::Value Network::list_of(const std::vector<Value>& values, const std::string& path) {
   torch::jit::Node* list_node =
       flat_.graph->insertNode(flat_.graph->createList(c10::TensorType::get(), values));
   set_scope_path(list_node, path);
-  return insert(path, c10::aten::cat, {list_node->output(), 1});
+  return list_node->output();
 }
 
-Network::Value Network::flatten(Value x) { return insert("", c10::aten::flatten, {x, 1, -1}); }
+Network::Value Network::concat(const std::vector<Value>& values, const std::string& path,
+                               std::int64_t dim) {
+  return apply(path, c10::aten::cat, {list_of(values, path), dim});
+}
+
+Network::Value Network::stack(const std::vector<Value>& values, const std::string& path,
+                              std::int64_t dim) {
+  return apply(path, c10::aten::stack, {list_of(values, path), dim});
+}
+
+Network::Value Network::slice(Value x, const std::string& path, std::int64_t dim,
+                              std::int64_t begin, std::int64_t end) {
+  return apply(path, c10::aten::slice, {x, dim, begin, end, 1});
+}
+
+Network::Value Network::reshape(Value x, const std::string& path, std::vector<std::int64_t> sizes) {
+  return apply(path, c10::aten::reshape, {x, std::move(sizes)});
+}
+
+Network::Value Network::permute(Value x, const std::string& path, std::vector<std::int64_t> order) {
+  return apply(path, c10::aten::permute, {x, std::move(order)});
+}
+
+Network::Value Network::upsample_bilinear(Value x, const std::string& path, Pair size) {
+  return apply(path, c10::aten::upsample_bilinear2d, {x, list(size), false});
+}
+
+Network::Value Network::upsample_nearest(Value x, const std::string& path, Pair size) {
+  return apply(path, c10::aten::upsample_nearest2d, {x, list(size)});
+}
+
+Network::Value Network::flatten(Value x) { return apply("", c10::aten::flatten, {x, 1, -1}); }
 
 Network::Value Network::dropout(Value x, const std::string& path) {
   flat_.left_out.push_back({c10::aten::dropout.toQualString(), path, x->debugName()});

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "partitioner/model/graph/flat.h"
@@ -24,6 +25,7 @@ struct ConvSpec {
   Pair padding{0, 0};
   std::int64_t groups = 1;
   bool bias = false;
+  Pair dilation{1, 1};
 };
 
 struct PoolSpec {
@@ -36,7 +38,7 @@ struct PoolSpec {
 /// A flat model under construction, in eval mode: dropout adds nothing, batch norm uses its running
 /// statistics.
 ///
-/// Weights are created in the order of the calls, which is the order of torchvision's state_dict;
+/// Weights are created in the order of the calls, which has to be that of torchvision's state_dict;
 /// `num_batches_tracked` is left out, no inference reads it. Values are seeded by the weight's
 /// name, so they are the same on every machine: uniform, with the variance of He et al. (2015) for
 /// what a relu follows, so that activations neither explode nor vanish.
@@ -50,37 +52,83 @@ class Network {
   Network(std::string name, std::uint64_t seed);
 
   Value input() const { return input_; }
+
+  /// Create the weights of a layer before it is added: torchvision's state_dict has some earlier
+  /// than they are used. The layer of that path takes them.
+  void declare_conv(const std::string& path, const ConvSpec& spec);
+  void declare_norm(const std::string& path, std::int64_t channels);
+  void declare_linear(const std::string& path, std::int64_t in, std::int64_t out, bool bias = true);
+  /// Returns the parameter of that name; at first it is created, uniform in [-bound, bound].
+  Value parameter(const std::string& name, std::vector<std::int64_t> shape, double bound);
+  /// Returns the buffer of that name; at first it is created. `in_state_dict`: checkpoints hold it.
+  Value buffer(const std::string& name, at::Tensor tensor, bool in_state_dict = true);
+  /// Returns the parameter of that name, which training leaves as it is; at first it is created.
+  Value frozen(const std::string& name, at::Tensor tensor);
+
   /// Adds a convolution. `path` is the module's, relative to the model: "features.0.0".
   Value conv(Value x, const std::string& path, const ConvSpec& spec);
   Value batch_norm(Value x, const std::string& path, std::int64_t channels, double eps = 1e-5);
-  Value linear(Value x, const std::string& path, std::int64_t in, std::int64_t out);
+  Value layer_norm(Value x, const std::string& path, std::int64_t channels, double eps = 1e-5);
+  Value linear(Value x, const std::string& path, std::int64_t in, std::int64_t out,
+               bool bias = true);
   Value relu(Value x, const std::string& path);
   Value relu6(Value x, const std::string& path);
   Value hardswish(Value x, const std::string& path);
   Value hardsigmoid(Value x, const std::string& path);
+  Value silu(Value x, const std::string& path);
+  Value gelu(Value x, const std::string& path);
+  Value sigmoid(Value x, const std::string& path);
   Value max_pool(Value x, const std::string& path, const PoolSpec& spec);
   Value avg_pool(Value x, const std::string& path, const PoolSpec& spec);
   Value adaptive_avg_pool(Value x, const std::string& path, std::int64_t size);
   Value add(Value a, Value b, const std::string& path);
   Value multiply(Value a, Value b, const std::string& path);
-  /// Concatenates along the channels.
-  Value concat(const std::vector<Value>& values, const std::string& path);
+  /// Concatenates along a dimension, the channels unless another one is named.
+  Value concat(const std::vector<Value>& values, const std::string& path, std::int64_t dim = 1);
+  /// Puts values next to each other along a new dimension.
+  Value stack(const std::vector<Value>& values, const std::string& path, std::int64_t dim);
+  /// Returns elements begin … end-1 of a dimension.
+  Value slice(Value x, const std::string& path, std::int64_t dim, std::int64_t begin,
+              std::int64_t end);
+  /// Gives new sizes; one may be -1, which is what is left.
+  Value reshape(Value x, const std::string& path, std::vector<std::int64_t> sizes);
+  Value permute(Value x, const std::string& path, std::vector<std::int64_t> order);
+  /// Resizes pictures to height and width, each pixel made of its neighbours.
+  Value upsample_bilinear(Value x, const std::string& path, Pair size);
+  /// Resizes pictures to height and width, each pixel its nearest one.
+  Value upsample_nearest(Value x, const std::string& path, Pair size);
   /// Notes a dropout that torchvision's model has here, and returns what it was given.
   Value dropout(Value x, const std::string& path);
   /// Flattens all but the batch.
   Value flatten(Value x);
+  /// Adds any other operator. `arguments`: as its schema lists them.
+  Value apply(const std::string& path, c10::Symbol kind,
+              const std::vector<torch::jit::NamedValue>& arguments);
 
   /// Finishes the model with this output; the builder is used up.
   Flat finish(Value output);
 
  private:
-  Value insert(const std::string& path, c10::Symbol kind,
-               const std::vector<torch::jit::NamedValue>& arguments);
-  /// Adds a new weight, uniform in [-bound, bound], or all `fill` where bound is 0.
+  /// The weights of a layer.
+  struct Weights {
+    Value weight = nullptr;
+    torch::jit::NamedValue bias{c10::IValue()};
+  };
+  struct NormWeights {
+    Value gamma, beta, mean, variance;
+  };
+  Weights conv_weights(const std::string& path, const ConvSpec& spec);
+  Weights linear_weights(const std::string& path, std::int64_t in, std::int64_t out, bool bias);
+  NormWeights norm_weights(const std::string& path, std::int64_t channels);
+  Value list_of(const std::vector<Value>& values, const std::string& path);
+  /// Returns the weight of that name. At first it is created, uniform in [-bound, bound], or all
+  /// `fill` where bound is 0.
   Value weight(const std::string& name, std::vector<std::int64_t> shape, double bound, double fill,
                bool is_parameter = true);
+  Value add_weight(FlatWeight weight);
 
   Flat flat_;
+  std::unordered_map<std::string, Value> weights_;  ///< weights by name
   Value input_;
   std::uint64_t seed_;
 };

@@ -26,6 +26,13 @@ Expected<Model> finish(Flat flat, const ModelOptions& options, std::vector<Input
 
 }  // namespace
 
+std::int64_t default_classes(std::string_view name) {
+  for (const auto& builder : builtin_models()) {
+    if (builder->name() == name) return builder->default_classes();
+  }
+  return 1000;
+}
+
 bool is_model_file(const std::string& name_or_path) {
   if (name_or_path.find('/') != std::string::npos || has_model_extension(name_or_path)) return true;
   std::error_code absent;

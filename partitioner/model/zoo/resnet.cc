@@ -1,5 +1,6 @@
 #include "partitioner/model/zoo/builders.h"
 #include "partitioner/model/zoo/network.h"
+#include "partitioner/model/zoo/resnet_trunk.h"
 
 namespace pareto::model {
 namespace {
@@ -10,6 +11,7 @@ struct ResidualBlock {
   std::int64_t in;
   std::int64_t width;
   std::int64_t stride;
+  std::int64_t dilation = 1;  ///< dilation of a bottleneck's 3x3 convolution
 };
 
 /// Returns the shortcut: the input itself, or projected where shape changes.
@@ -44,7 +46,8 @@ Value bottleneck(Network& net, Value x, const std::string& path, const ResidualB
                  .out = block.width,
                  .kernel = {3, 3},
                  .stride = {block.stride, block.stride},
-                 .padding = {1, 1}});
+                 .padding = {block.dilation, block.dilation},
+                 .dilation = {block.dilation, block.dilation}});
   y = net.relu(y, path + ".relu");
   y = conv_norm(net, y, path + ".conv3", path + ".bn3", {.in = block.width, .out = out});
   y = net.add(y, shortcut(net, x, path, block, out), path);
@@ -52,38 +55,55 @@ Value bottleneck(Network& net, Value x, const std::string& path, const ResidualB
 }
 
 struct Variant {
-  const char* name;
   std::array<int, 4> blocks;
   Value (*block)(Network&, Value, const std::string&, const ResidualBlock&);
   std::int64_t expansion;
+  bool dilated = false;  ///< the last two layers keep the size, and look further
 };
 
-Flat build(const Variant& variant, const ModelOptions& options) {
-  Network net(variant.name, options.seed);
-  Value x = conv_norm(net, net.input(), "conv1", "bn1",
+constexpr Variant k18{{2, 2, 2, 2}, basic_block, 1};
+constexpr Variant k50{{3, 4, 6, 3}, bottleneck, 4};
+
+/// Returns what the last layer makes.
+Value trunk(Network& net, const std::string& prefix, const Variant& variant) {
+  Value x = conv_norm(net, net.input(), prefix + "conv1", prefix + "bn1",
                       {.in = 3, .out = 64, .kernel = {7, 7}, .stride = {2, 2}, .padding = {3, 3}});
-  x = net.max_pool(net.relu(x, "relu"), "maxpool", {.kernel = 3, .stride = 2, .padding = 1});
+  x = net.max_pool(net.relu(x, prefix + "relu"), prefix + "maxpool",
+                   {.kernel = 3, .stride = 2, .padding = 1});
   std::int64_t channels = 64;
+  std::int64_t dilation = 1;
   for (std::size_t layer = 0; layer < variant.blocks.size(); ++layer) {
     const std::int64_t width = std::int64_t{64} << layer;
+    const bool keeps_size = layer == 0 || (variant.dilated && layer >= 2);
     for (int i = 0; i < variant.blocks[layer]; ++i) {
-      const std::string path = "layer" + std::to_string(layer + 1) + "." + std::to_string(i);
-      x = variant.block(net, x, path, {channels, width, layer > 0 && i == 0 ? 2 : 1});
+      const std::string path =
+          prefix + "layer" + std::to_string(layer + 1) + "." + std::to_string(i);
+      x = variant.block(net, x, path, {channels, width, i > 0 || keeps_size ? 1 : 2, dilation});
       channels = width * variant.expansion;
+      // The first block looks as far as the layer before it.
+      if (i == 0 && layer > 0 && keeps_size) dilation *= 2;
     }
   }
+  return x;
+}
+
+Flat classifier(const std::string& name, const Variant& variant, const Recipe& recipe) {
+  Network net(name, recipe.seed);
+  Value x = trunk(net, "", variant);
   x = net.flatten(net.adaptive_avg_pool(x, "avgpool", 1));
-  return net.finish(net.linear(x, "fc", channels, options.num_classes));
+  return net.finish(net.linear(x, "fc", 512 * variant.expansion, recipe.num_classes));
 }
 
 }  // namespace
 
-Flat build_resnet18(const ModelOptions& options) {
-  return build({"resnet18", {2, 2, 2, 2}, basic_block, 1}, options);
+Value dilated_resnet50_trunk(Network& net, const std::string& prefix) {
+  Variant dilated = k50;
+  dilated.dilated = true;
+  return trunk(net, prefix, dilated);
 }
 
-Flat build_resnet50(const ModelOptions& options) {
-  return build({"resnet50", {3, 4, 6, 3}, bottleneck, 4}, options);
-}
+Flat build_resnet18(const Recipe& recipe) { return classifier("resnet18", k18, recipe); }
+
+Flat build_resnet50(const Recipe& recipe) { return classifier("resnet50", k50, recipe); }
 
 }  // namespace pareto::model

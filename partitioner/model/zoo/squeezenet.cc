@@ -22,8 +22,8 @@ Value fire(Network& net, Value x, const std::string& path, std::int64_t in, std:
 
 }  // namespace
 
-Flat build_squeezenet1_0(const ModelOptions& options) {
-  Network net("squeezenet1_0", options.seed);
+Flat build_squeezenet1_0(const Recipe& recipe) {
+  Network net("squeezenet1_0", recipe.seed);
   const PoolSpec pool{.kernel = 3, .stride = 2, .ceil = true};
   Value x = net.conv(net.input(), "features.0",
                      {.in = 3, .out = 96, .kernel = {7, 7}, .stride = {2, 2}, .bias = true});
@@ -39,7 +39,7 @@ Flat build_squeezenet1_0(const ModelOptions& options) {
   x = net.max_pool(x, "features.11", pool);
   x = fire(net, x, "features.12", 512, 64, 256);
   x = net.conv(net.dropout(x, "classifier.0"), "classifier.1",
-               {.in = 512, .out = options.num_classes, .bias = true});
+               {.in = 512, .out = recipe.num_classes, .bias = true});
   x = net.adaptive_avg_pool(net.relu(x, "classifier.2"), "classifier.3", 1);
   return net.finish(net.flatten(x));
 }

@@ -23,7 +23,10 @@ TEST_F(Program, ModelsListsThemForPeopleAndPrograms) {
   const Done table = run({"models"});
   EXPECT_THAT(table.out, AllOf(HasSubstr("mobilenetv2"), HasSubstr("3x224x224")));
   const json list = json::parse(run({"models", "--json"}).out);
-  EXPECT_GE(list.size(), 10U);
+  EXPECT_EQ(list.size(), 16U);
+  EXPECT_EQ(list.back()["model"], "yolov8n");
+  EXPECT_EQ(list.back()["input"], "3x640x640");
+  EXPECT_EQ(list.back()["classes"], 80);
 }
 
 TEST_F(Program, SplitsMeasuresBothSidesWhereAsked) {

@@ -9,6 +9,7 @@
 namespace pareto::model {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 /// Opened with pictures that all of them take.
@@ -21,8 +22,9 @@ Expected<Model> open(const std::string& name, const ModelOptions& options) {
 std::vector<std::string> small_names() {
   std::vector<std::string> names;
   for (const auto& builder : builtin_models()) {
-    // Hundreds of megabytes of weights: looked at in chains_test.cc.
-    if (builder->name() != "vgg16" && builder->name() != "alexnet") {
+    // Hundreds of megabytes of weights: looked at in chains_test.cc and vit_test.cc.
+    if (builder->name() != "vgg16" && builder->name() != "alexnet" &&
+        builder->name() != "vit_b_16") {
       names.emplace_back(builder->name());
     }
   }
@@ -43,9 +45,10 @@ TEST_P(EachModel, ScoresAsManyClassesAsItIsAskedFor) {
     const Graph& graph = model->graph();
     ASSERT_EQ(graph.outputs.size(), 1U);
     const auto& dims = graph.values[static_cast<std::size_t>(graph.outputs[0])].spec.tensor.dims;
-    ASSERT_EQ(dims.size(), 2U);
+    ASSERT_GE(dims.size(), 2U);
     EXPECT_EQ(dims[0].per_sample, 1);
-    EXPECT_EQ(dims[1].constant, classes);
+    // Scores stand behind the four numbers of a box.
+    EXPECT_EQ(dims[1].constant, classes + (GetParam() == "yolov8n" ? 4 : 0));
     EXPECT_FALSE(model->only_batch());
     EXPECT_FALSE(draws_random_numbers(graph));
   }
@@ -81,6 +84,23 @@ TEST_P(EachModel, RefusesPicturesOfOtherChannels) {
     const auto model = open_model(GetParam(), options);
     ASSERT_FALSE(model);
     EXPECT_EQ(model.error().code, ErrorCode::kInvalidArgument);
+    EXPECT_THAT(model.error().message,
+                AllOf(HasSubstr(GetParam() + " takes pictures of three channels"),
+                      HasSubstr("not 4x96x96")));
+  }
+}
+
+TEST(BuiltinModels, RefuseInputsThatAreNoPictures) {
+  for (const std::vector<InputShape>& inputs :
+       {std::vector<InputShape>{{{96}, DType::kFloat32}},
+        std::vector<InputShape>{{{3, 96, 96}, DType::kFloat32}, {{3, 96, 96}, DType::kFloat32}}}) {
+    ModelOptions options;
+    options.input = inputs;
+    for (const auto& builder : builtin_models()) {
+      const auto model = open_model(std::string(builder->name()), options);
+      ASSERT_FALSE(model) << builder->name();
+      EXPECT_EQ(model.error().code, ErrorCode::kInvalidArgument);
+    }
   }
 }
 
@@ -93,10 +113,27 @@ TEST(BuiltinModels, HaveNamesAndPapersAndTheSizesOfThose) {
     const InputShape input = builder->default_input();
     ASSERT_EQ(input.per_sample.size(), 3U) << builder->name();
     EXPECT_EQ(input.per_sample[0], 3);
-    EXPECT_EQ(input.per_sample[1], builder->name() == "inceptionv3" ? 299 : 224);
+    EXPECT_EQ(input.per_sample[1], builder->name() == "inceptionv3" ? 299
+                                   : builder->name() == "yolov8n"   ? 640
+                                                                    : 224);
+    EXPECT_EQ(builder->default_classes(), default_classes(builder->name()));
     EXPECT_EQ(input.dtype, DType::kFloat32);
   }
   EXPECT_EQ(names.size(), models.size());
+}
+
+TEST(BuiltinModels, HaveTheClassesOfTheirPublishedWeights) {
+  EXPECT_EQ(default_classes("resnet18"), 1000);
+  EXPECT_EQ(default_classes("deeplabv3_resnet50"), 21);
+  EXPECT_EQ(default_classes("yolov8n"), 80);
+  EXPECT_EQ(default_classes("some.pt"), 1000);
+  ModelOptions options;
+  options.input = {{{3, 32, 32}, DType::kFloat32}};
+  const auto model = open_model("yolov8n", options);
+  ASSERT_TRUE(model) << model.error().message;
+  const Graph& graph = model->graph();
+  EXPECT_EQ(graph.values[static_cast<std::size_t>(graph.outputs[0])].spec.tensor.dims[1].constant,
+            84);
 }
 
 TEST(BuiltinModels, ClassesHaveToBeSomeAndNotTooMany) {

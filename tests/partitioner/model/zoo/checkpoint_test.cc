@@ -10,6 +10,7 @@
 #include "partitioner/model/graph/flat.h"
 #include "partitioner/model/readers/model_reader.h"
 #include "partitioner/model/zoo/model_builder.h"
+#include "partitioner/model/zoo/network.h"
 #include "partitioner/model/zoo/pickle.h"
 #include "tests/support/process.h"
 
@@ -111,6 +112,23 @@ TEST_F(Checkpoint, ForeignPicklesNeverEscapeTheirBounds) {
   const auto grown = read_pickle(chain);
   ASSERT_FALSE(grown);
   EXPECT_THAT(grown.error().message, HasSubstr("another one holds"));
+}
+
+TEST_F(Checkpoint, EarlierNamesOfTransformersAreKnown) {
+  python(
+      "torch.save({'layer.mlp.linear_1.weight': torch.full((2, 2), 1.), 'layer.mlp.linear_1.bias': "
+      "torch.full((2,), 2.), 'layer.mlp.linear_2.weight': torch.full((2, 2), 3.), "
+      "'layer.mlp.linear_2.bias': torch.full((2,), 4.), 'aux_classifier.0.weight': torch.ones(1)}, "
+      "folder + '/early.pth')\n");
+  Network net("two layers", 0);
+  Network::Value x = net.linear(net.input(), "layer.mlp.0", 2, 2);
+  Flat flat = net.finish(net.linear(x, "layer.mlp.3", 2, 2));
+  const auto loaded = load_weights(flat, path("early.pth"));
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  for (std::size_t i = 0; i < flat.weights.size(); ++i) {
+    EXPECT_TRUE(flat.weights[i].tensor.eq(static_cast<double>(i + 1)).all().item<bool>())
+        << flat.weights[i].name;
+  }
 }
 
 TEST_F(Checkpoint, PrefixesOfWrappersAreTakenOff) {
