@@ -1,119 +1,37 @@
 #include "client/report/browser.h"
 
-#include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <thread>
+#include <utility>
 
-#include "coordinator/cluster/own_group.h"
+#include "client/report/child_program.h"
 #include "core/base/file.h"
-#include "core/base/process_handle.h"
-
-extern char** environ;
 
 namespace pareto::report {
 namespace {
 
 constexpr const char* kNames[] = {"chromium", "chromium-browser", "google-chrome-stable",
                                   "google-chrome"};
-constexpr std::size_t kLastWords = 600;
-/// The time for processes that were killed to be gone. Where nobody reaps orphans (a container
-/// without an init) they never are.
-constexpr std::chrono::seconds kGroupPatience{2};
-constexpr std::chrono::milliseconds kGroupInterval{5};
 
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> result;
-  for (std::string& text : texts) result.push_back(text.data());
-  result.push_back(nullptr);
-  return result;
+Error no_browser(const std::string& what) {
+  return {ErrorCode::kUnavailable,
+          what +
+              ": a picture is drawn by Chromium or Chrome: install one (apt install chromium) "
+              "or name it with --browser"};
 }
 
-/// Ours, but for its home.
-std::vector<std::string> environment_with(const std::filesystem::path& home) {
-  std::vector<std::string> result{"HOME=" + home.string()};
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    if (std::string_view(*variable).substr(0, 5) != "HOME=") result.emplace_back(*variable);
-  }
-  return result;
-}
-
-/// Starts the process, in a group of its own. Fails: kNotFound (no such program), as errno says.
-Expected<pid_t> start(const std::string& program, std::vector<std::string> arguments,
-                      const std::filesystem::path& folder) {
-  arguments.insert(arguments.begin(), program);
-  std::vector<std::string> environment = environment_with(folder);
-  const std::string output = (folder / "stdout").string();
-  const std::string errors = (folder / "stderr").string();
-  constexpr int kFresh = O_WRONLY | O_CREAT | O_TRUNC;
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output.c_str(), kFresh, 0600);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors.c_str(), kFresh, 0600);
-  // It has many processes; the group ends them together.
-  const cluster::OwnGroup attributes;
-  pid_t pid = 0;
-  const int result = posix_spawnp(&pid, program.c_str(), &actions, attributes.get(),
-                                  pointers(arguments).data(), pointers(environment).data());
-  posix_spawn_file_actions_destroy(&actions);
-  if (result != 0) return tl::unexpected(error_from_errno(result, "starting " + program));
-  return pid;
-}
-
-Expected<pid_t> start_any(const Browser& browser, const std::vector<std::string>& arguments,
-                          const std::filesystem::path& folder) {
-  const auto remedy = [](const std::string& what) {
-    return fail(ErrorCode::kUnavailable,
-                "{}: a picture is drawn by Chromium or Chrome: install one (apt install chromium) "
-                "or name it with --browser",
-                what);
-  };
+/// Returns the exit code of the browser that was named, or of the first that there is.
+Expected<int> run_any(const Browser& browser, ChildProgram child) {
   if (!browser.program.empty()) {
-    auto pid = start(browser.program, arguments, folder);
-    if (!pid) return remedy(pid.error().message);
-    return pid;
+    child.program = browser.program;
+    return run_child(child);
   }
   for (const char* name : kNames) {
-    if (auto pid = start(name, arguments, folder)) return pid;
+    child.program = name;
+    auto code = run_child(child);
+    if (code || code.error().code != ErrorCode::kNotFound) return code;
   }
-  return remedy("there is no browser");
-}
-
-/// Returns when it has ended. Fails: kTimeout, kClosed (stopped), as errno says.
-Expected<> wait_for_end(pid_t pid, const Browser& browser) {
-  PARETO_ASSIGN(const ProcessHandle process, ProcessHandle::open(pid));
-  const auto ended = process.wait_for_end(deadline_after(browser.patience), browser.stop);
-  if (ended || ended.error().code != ErrorCode::kTimeout) return ended;
-  return fail(ErrorCode::kTimeout, "the browser did not draw the page in {} s",
-              browser.patience.count());
-}
-
-/// Ends all processes of its group that are left; returns its wait status.
-int end_group(pid_t pid) {
-  ::kill(-pid, SIGKILL);
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  // The others are no children of ours, and may write into the folder until they are gone.
-  const TimePoint deadline = std::chrono::steady_clock::now() + kGroupPatience;
-  while ((::kill(-pid, 0) == 0 || errno != ESRCH) && std::chrono::steady_clock::now() < deadline) {
-    std::this_thread::sleep_for(kGroupInterval);
-  }
-  return status;
-}
-
-/// Waits for the process and returns its exit code, or 128 + the signal that ended it; its group is
-/// ended then. Fails: as wait_for_end does.
-Expected<int> wait_for(pid_t pid, const Browser& browser) {
-  const auto ended = wait_for_end(pid, browser);
-  const int status = end_group(pid);
-  PARETO_TRY(ended);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return fail(ErrorCode::kNotFound, "there is no browser");
 }
 
 }  // namespace
@@ -127,12 +45,24 @@ Expected<std::string> run_browser(const Browser& browser, std::vector<std::strin
       {"--headless", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
        "--disable-background-networking", "--disable-component-update", "--disable-sync",
        "--disable-extensions", "--user-data-dir=" + (folder / "profile").string()});
-  PARETO_ASSIGN(const pid_t pid, start_any(browser, arguments, folder));
-  PARETO_ASSIGN(const int code, wait_for(pid, browser));
-  if (code != 0) {
-    std::string words = read_file(folder / "stderr").value_or("");
-    if (words.size() > kLastWords) words = "…" + words.substr(words.size() - kLastWords);
-    return fail(ErrorCode::kUnavailable, "the browser ended with {}: {}", code, words);
+  const auto code = run_any(browser, {.arguments = std::move(arguments),
+                                      .folder = folder,
+                                      .patience = browser.patience,
+                                      .stop = browser.stop});
+  if (!code) {
+    switch (code.error().code) {
+      case ErrorCode::kTimeout:
+        return fail(ErrorCode::kTimeout, "the browser did not draw the page in {} s",
+                    browser.patience.count());
+      case ErrorCode::kClosed:
+        return tl::unexpected(code.error());
+      default:
+        return tl::unexpected(no_browser(code.error().message));
+    }
+  }
+  if (*code != 0) {
+    return fail(ErrorCode::kUnavailable, "the browser ended with {}: {}", *code,
+                last_words(folder));
   }
   return read_file(folder / "stdout");
 }

@@ -1,22 +1,12 @@
 #include "client/report/front_picture.h"
 
+#include "client/report/html_text.h"
 #include "client/report/report_writer.h"
 #include "coordinator/results/best_by_network.h"
 #include "core/base/file.h"
 
 namespace pareto::report {
 namespace {
-
-/// Returns the text as it may stand in a URL; slashes stay, in a path.
-std::string url_encoded(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       std::string_view("-_./").find(c) != std::string_view::npos;
-    result += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  }
-  return result;
-}
 
 /// Returns the batch and condition asked for, or the run's first that were measured.
 Expected<PictureOptions> chosen_of(const results::RunRecord& run, PictureOptions options) {

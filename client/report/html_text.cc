@@ -17,6 +17,16 @@ std::string html_escaped(std::string_view text) {
   return replaced(replaced(replaced(text, "&", "&amp;"), "<", "&lt;"), "\"", "&quot;");
 }
 
+std::string url_encoded(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       std::string_view("-_./").find(c) != std::string_view::npos;
+    result += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return result;
+}
+
 Expected<std::string> filled(std::string_view page,
                              const std::map<std::string_view, std::string_view>& values) {
   std::string result;

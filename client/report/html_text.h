@@ -15,6 +15,9 @@ std::string replaced(std::string_view text, std::string_view what, std::string_v
 /// Returns the text as it may stand between tags, and in an attribute between double quotes.
 std::string html_escaped(std::string_view text);
 
+/// Returns the text as it may stand in a URL; slashes stay, in a path.
+std::string url_encoded(std::string_view text);
+
 /// Returns every {{name}} of a template replaced once: what is put in is not looked at again.
 /// Fails: kInternal (a name without a value).
 Expected<std::string> filled(std::string_view page,
