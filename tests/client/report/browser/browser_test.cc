@@ -7,10 +7,12 @@
 #include <algorithm>
 #include <array>
 
+#include "client/report/graph/picture_writer.h"
 #include "client/report/report_writer.h"
 #include "coordinator/results/prediction_guide.h"
 #include "coordinator/results/store.h"
 #include "core/base/file.h"
+#include "tests/client/report/graph/toy_model.h"
 #include "tests/support/process.h"
 #include "tests/support/synthetic_run.h"
 
@@ -108,6 +110,22 @@ TEST_F(ReportInBrowser, HoldsAThousandPlansInThreeMegabytes) {
   const std::string page = page_of(run);
   EXPECT_LE(page.size(), 3'000'000U);
   check("large", page);
+}
+
+TEST_F(ReportInBrowser, PicturesOfModelsAreMovedSearchedAndCut) {
+  const GraphPicture picture =
+      picture_of(test::two_branches(), {.view = PictureView::kOperators}).value();
+  const auto layout = lay_out(picture, Heat::kNone, {});
+  ASSERT_TRUE(layout) << layout.error().message;
+  CandidateTable table;
+  table.cells.columns = {{"cut"}, {"crosses", Align::kRight}};
+  for (const auto& [name, before] :
+       {std::pair<const char*, plan::OperatorRanges>{"after:stem", {{0, 2}}},
+        {"after:right", {{0, 2}, {3, 5}}}}) {
+    table.cells.rows.push_back({.cells = {name, "1.00 KiB"}});
+    table.candidates.push_back({{name, before}, {"Bx4x8x8"}});
+  }
+  check("picture", picture_page(picture, *layout, Heat::kNone, table).value());
 }
 
 }  // namespace
