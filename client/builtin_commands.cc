@@ -7,6 +7,7 @@ Commands builtin_commands() {
   Commands commands;
   commands.push_back(make_sweep_command());
   commands.push_back(make_splits_command());
+  commands.push_back(make_graph_command());
   commands.push_back(make_profile_command());
   commands.push_back(make_plan_command());
   commands.push_back(make_run_command());

@@ -89,7 +89,7 @@ Whoever reaches its ports can use it: for networks that are trusted.")
 set(CPACK_DEBIAN_CLIENT_PACKAGE_NAME pareto-edge-client)
 set(CPACK_DEBIAN_CLIENT_PACKAGE_DEPENDS "${blas}")
 # The daemon can be on the same machine; Chromium draws the pictures of `paretoctl report --png`.
-set(CPACK_DEBIAN_CLIENT_PACKAGE_SUGGESTS "chromium, pareto-edge-daemon")
+set(CPACK_DEBIAN_CLIENT_PACKAGE_SUGGESTS "chromium, graphviz, pareto-edge-daemon")
 set(CPACK_DEBIAN_CLIENT_DESCRIPTION
     "split inference: where to cut a neural network between devices
 Cuts a TorchScript model where it can be cut, runs the parts on devices that

@@ -9,6 +9,7 @@ namespace pareto::client {
 
 std::unique_ptr<Command> make_sweep_command();
 std::unique_ptr<Command> make_splits_command();
+std::unique_ptr<Command> make_graph_command();
 std::unique_ptr<Command> make_profile_command();
 std::unique_ptr<Command> make_plan_command();
 std::unique_ptr<Command> make_run_command();

@@ -5,9 +5,18 @@
 #include <utility>
 
 #include "core/base/clock.h"
+#include "core/base/text.h"
 #include "partitioner/planning/search/ideal_costs.h"
 
 namespace pareto::client {
+namespace {
+
+std::string not_profiled(const model::Model& model, std::int64_t batch) {
+  return fmt::format("--profiled: no device was profiled for {} at batch {} (paretoctl profile)",
+                     model.name(), batch);
+}
+
+}  // namespace
 
 Expected<> add_profiled(const model::Model& model, std::int64_t batch, results::ResultStore& store,
                         std::vector<ShownCut>& cuts) {
@@ -31,9 +40,21 @@ Expected<> add_profiled(const model::Model& model, std::int64_t batch, results::
     }
   }
   if (!devices.empty()) return {};
-  return fail(ErrorCode::kNotFound,
-              "--profiled: no device was profiled for {} at batch {} (paretoctl profile)",
-              model.name(), batch);
+  return fail(ErrorCode::kNotFound, "{}", not_profiled(model, batch));
+}
+
+Expected<plan::DeviceProfile> profile_on(const model::Model& model, std::int64_t batch,
+                                         results::ResultStore& store, const std::string& device) {
+  PARETO_ASSIGN(const auto profiles, store.profiles_of(model.digest().hex()));
+  std::vector<std::string> devices;
+  for (const plan::DeviceProfile& profile : profiles) {
+    if (profile.batch != batch) continue;
+    if (device.empty() || profile.device == device) return profile;
+    devices.push_back(profile.device);
+  }
+  if (devices.empty()) return fail(ErrorCode::kNotFound, "{}", not_profiled(model, batch));
+  return fail(ErrorCode::kNotFound, "--profiled {}: that device was not profiled{}; there are {}",
+              device, did_you_mean(device, devices), join(devices));
 }
 
 }  // namespace pareto::client

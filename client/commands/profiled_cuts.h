@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "client/commands/shown_cuts.h"
@@ -16,5 +17,11 @@ namespace pareto::client {
 /// profiled), as ideal_costs() and the store do.
 Expected<> add_profiled(const model::Model& model, std::int64_t batch, results::ResultStore& store,
                         std::vector<ShownCut>& cuts);
+
+/// Returns the profile of a device for the model at that batch, the last one that was taken; an
+/// empty name is of any device. Fails: kNotFound (none, with the devices that there are), as the
+/// store does.
+Expected<plan::DeviceProfile> profile_on(const model::Model& model, std::int64_t batch,
+                                         results::ResultStore& store, const std::string& device);
 
 }  // namespace pareto::client

@@ -7,7 +7,9 @@
 #include <tuple>
 #include <utility>
 
+#include "client/report/csv_cell.h"
 #include "client/report/plan_text.h"
+#include "client/report/short_count.h"
 #include "core/base/clock.h"
 #include "core/base/text.h"
 #include "core/runtime/shard_runner.h"
@@ -23,13 +25,6 @@ using model::Model;
 using model::SplitPoint;
 
 constexpr int kTimedRuns = 5;
-
-/// Returns "12.3 M", of operations or parameters.
-std::string count_text(double count) {
-  const char* unit = count >= 1e9 ? "G" : count >= 1e6 ? "M" : count >= 1e3 ? "K" : "";
-  const double scale = count >= 1e9 ? 1e9 : count >= 1e6 ? 1e6 : count >= 1e3 ? 1e3 : 1;
-  return fmt::format("{:.3g}{}{}", count / scale, *unit != '\0' ? " " : "", unit);
-}
 
 std::string boundary_text(const Graph& graph, const model::Cut& cut) {
   std::vector<std::string> parts;
@@ -76,17 +71,12 @@ void time_positions(const runtime::ShardProfile& profile, std::vector<ShownCut>&
   }
 }
 
-/// Adds up the operators of each set.
-void time_sets(const runtime::ShardProfile& profile, std::vector<ShownCut>& cuts) {
-  for (ShownCut& one : cuts) {
-    double before = 0;
-    double after = 0;
-    for (const runtime::OperatorTime& op : profile.operators) {
-      (plan::holds(one.cut.before, op.position) ? before : after) += to_milliseconds(op.median);
-    }
-    one.ms_before = before;
-    one.ms_after = after;
+std::vector<double> operator_times(const runtime::ShardProfile& profile, std::size_t operators) {
+  std::vector<double> times(operators, 0);
+  for (const runtime::OperatorTime& op : profile.operators) {
+    times[static_cast<std::size_t>(op.position)] = to_milliseconds(op.median);
   }
+  return times;
 }
 
 Json side_json(const planning::SideFigures& side) {
@@ -139,11 +129,41 @@ Expected<> time_sides(const Model& model, std::int64_t batch, std::vector<ShownC
     for (const SplitPoint& point : model.split_points()) positions.push_back(point.position);
   }
   PARETO_ASSIGN(const runtime::ShardProfile profile, profile_of(model, batch, positions));
-  in_order ? time_positions(profile, cuts) : time_sets(profile, cuts);
+  if (in_order) {
+    time_positions(profile, cuts);
+  } else {
+    add_times(operator_times(profile, model.graph().operators.size()), cuts);
+  }
   return {};
 }
 
+Expected<std::vector<double>> time_operators(const Model& model, std::int64_t batch) {
+  PARETO_ASSIGN(const runtime::ShardProfile profile, profile_of(model, batch, {}));
+  return operator_times(profile, model.graph().operators.size());
+}
+
+void add_times(const std::vector<double>& operators_ms, std::vector<ShownCut>& cuts) {
+  const double sum = std::accumulate(operators_ms.begin(), operators_ms.end(), 0.0);
+  for (ShownCut& one : cuts) {
+    double before = 0;
+    for (const plan::OperatorRange& range : one.cut.before) {
+      for (auto op = range.begin; op < range.end; ++op) {
+        before += operators_ms[static_cast<std::size_t>(op)];
+      }
+    }
+    one.ms_before = before;
+    one.ms_after = sum - before;
+  }
+}
+
 report::TextTable table_of(const Graph& graph, const std::vector<ShownCut>& cuts, bool parameters) {
+  const report::CellTable cells = cells_of(graph, cuts, parameters);
+  report::TextTable table(cells.columns);
+  for (const report::CellRow& row : cells.rows) table.add(row.cells, row.style);
+  return table;
+}
+
+report::CellTable cells_of(const Graph& graph, const std::vector<ShownCut>& cuts, bool parameters) {
   const bool timed = !cuts.empty() && cuts.front().ms_before;
   std::vector<report::TextColumn> columns{
       {parameters ? "frontier" : "split point"},
@@ -165,16 +185,17 @@ report::TextTable table_of(const Graph& graph, const std::vector<ShownCut>& cuts
     }
   }
   columns.push_back({"what crosses"});
-  report::TextTable table(columns);
+  report::CellTable table{.columns = std::move(columns)};
   for (const ShownCut& one : cuts) {
     const planning::SideFigures& before = one.figures.before;
     const planning::SideFigures& after = one.figures.after;
     std::vector<std::string> cells{one.cut.name, std::to_string(plan::count_of(one.cut.before)),
-                                   format_bytes(one.figures.bytes), count_text(before.flops),
-                                   count_text(after.flops)};
+                                   format_bytes(one.figures.bytes),
+                                   report::short_count(before.flops),
+                                   report::short_count(after.flops)};
     if (parameters) {
       for (const std::int64_t count : {before.parameters, after.parameters, after.trainable}) {
-        cells.push_back(count_text(static_cast<double>(count)));
+        cells.push_back(report::short_count(static_cast<double>(count)));
       }
     } else {
       cells.push_back(format_bytes(before.weight_bytes));
@@ -190,8 +211,9 @@ report::TextTable table_of(const Graph& graph, const std::vector<ShownCut>& cuts
     }
     cells.push_back(one.reason.empty() ? boundary_text(graph, one.cut)
                                        : "not allowed: " + one.reason);
-    table.add(std::move(cells),
-              one.reason.empty() ? report::RowStyle::kPlain : report::RowStyle::kFaint);
+    table.rows.push_back(
+        {.cells = std::move(cells),
+         .style = one.reason.empty() ? report::RowStyle::kPlain : report::RowStyle::kFaint});
   }
   return table;
 }
@@ -231,6 +253,35 @@ Json to_json(const Graph& graph, const std::vector<ShownCut>& cuts) {
     }
   }
   return list;
+}
+
+std::string to_csv(const Graph& graph, const std::vector<ShownCut>& cuts) {
+  std::string text =
+      "name,operators_before,boundary_bytes,flops_before,flops_after,parameters_before,"
+      "parameters_after,trainable_after,weight_bytes_before,weight_bytes_after";
+  const bool timed = !cuts.empty() && cuts.front().ms_before;
+  if (timed) text += ",ms_before,ms_after";
+  if (!cuts.empty()) {
+    for (const ProfiledSides& sides : cuts.front().profiled) {
+      text += "," + report::csv_cell(sides.device + " ms_before") + "," +
+              report::csv_cell(sides.device + " ms_after");
+    }
+  }
+  text += ",crosses\n";
+  for (const ShownCut& one : cuts) {
+    const planning::SideFigures& before = one.figures.before;
+    const planning::SideFigures& after = one.figures.after;
+    text += fmt::format("{},{},{},{:.0f},{:.0f},{},{},{},{},{}", report::csv_cell(one.cut.name),
+                        plan::count_of(one.cut.before), one.figures.bytes, before.flops,
+                        after.flops, before.parameters, after.parameters, after.trainable,
+                        before.weight_bytes, after.weight_bytes);
+    if (timed) text += fmt::format(",{:g},{:g}", *one.ms_before, *one.ms_after);
+    for (const ProfiledSides& sides : one.profiled) {
+      text += fmt::format(",{:g},{:g}", sides.ms_before, sides.ms_after);
+    }
+    text += "," + report::csv_cell(boundary_text(graph, one.cut)) + "\n";
+  }
+  return text;
 }
 
 }  // namespace pareto::client

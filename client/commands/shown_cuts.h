@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "client/report/cell_table.h"
 #include "client/report/text_table.h"
 #include "core/base/error.h"
 #include "partitioner/model/graph/model.h"
@@ -49,9 +50,19 @@ void keep_smallest(std::vector<ShownCut>& cuts, std::size_t most);
 /// emit_shard() and ShardRunner do.
 Expected<> time_sides(const model::Model& model, std::int64_t batch, std::vector<ShownCut>& cuts);
 
+/// Measures what each operator takes here, in ms, in the same way.
+Expected<std::vector<double>> time_operators(const model::Model& model, std::int64_t batch);
+/// Sums the times of operators, in ms, on both sides of each cut.
+void add_times(const std::vector<double>& operators_ms, std::vector<ShownCut>& cuts);
+
 /// Makes the table. `parameters`: it has the parameters of each side, and not the bytes of weights.
+report::CellTable cells_of(const model::Graph& graph, const std::vector<ShownCut>& cuts,
+                           bool parameters);
+/// Makes that table for a terminal.
 report::TextTable table_of(const model::Graph& graph, const std::vector<ShownCut>& cuts,
                            bool parameters);
+/// Writes the same figures as CSV, whole numbers, with a line of names above.
+std::string to_csv(const model::Graph& graph, const std::vector<ShownCut>& cuts);
 nlohmann::ordered_json to_json(const model::Graph& graph, const std::vector<ShownCut>& cuts);
 
 }  // namespace pareto::client

@@ -13,7 +13,7 @@ using Value = Network::Value;
 
 /// Sides of cells that boxes are found in, in pixels.
 constexpr std::array<std::int64_t, 3> kCells{8, 16, 32};
-/// Each distance from a cell's middle to a side of its box is a distribution over so many steps.
+/// Number of steps that a distance from a cell's middle to a side of its box is distributed over.
 constexpr std::int64_t kSteps = 16;
 constexpr std::int64_t kSidesOfBox = 4;
 
