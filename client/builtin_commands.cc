@@ -12,6 +12,7 @@ Commands builtin_commands() {
   commands.push_back(make_plan_command());
   commands.push_back(make_run_command());
   commands.push_back(make_schedule_command());
+  commands.push_back(make_bench_modes_command());
   commands.push_back(make_tasks_command());
   commands.push_back(make_train_command());
   commands.push_back(make_deploy_command());

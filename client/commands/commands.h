@@ -14,6 +14,7 @@ std::unique_ptr<Command> make_profile_command();
 std::unique_ptr<Command> make_plan_command();
 std::unique_ptr<Command> make_run_command();
 std::unique_ptr<Command> make_schedule_command();
+std::unique_ptr<Command> make_bench_modes_command();
 std::unique_ptr<Command> make_tasks_command();
 std::unique_ptr<Command> make_train_command();
 std::unique_ptr<Command> make_deploy_command();

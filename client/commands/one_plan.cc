@@ -3,8 +3,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "client/commands/best_cut.h"
 #include "client/commands/inputs.h"
 #include "client/commands/number_flags.h"
+#include "client/commands/validation.h"
 #include "coordinator/cluster/codec_choice.h"
 #include "coordinator/cluster/transport_choice.h"
 #include "coordinator/sweep/cut_chains.h"
@@ -20,6 +22,7 @@ void OnePlan::add_to(CLI::App& app) {
   runner_.add_to(app);
   add_plan_to(app);
   pipeline_.add_to(app);
+  store_.add_to(app);
   auto* plan = app.get_option("--plan");
   for (const char* flag : {"--split", "--frontier", "--trainable", "--transport", "--codec",
                            "--micro-batch", "--window", "--batch", "--engine", "--precision",
@@ -79,6 +82,12 @@ Expected<> OnePlan::read_file() {
   return {};
 }
 
+Expected<> OnePlan::compute_as_said() {
+  PARETO_ASSIGN(plan_.settings, runner_.settings());
+  for (plan::StagePlan& stage : plan_.stages) stage.settings.reset();
+  return {};
+}
+
 bool OnePlan::names_pipeline() const {
   return !plan_file_.empty() || cuts_.names_any() || !devices_.inventory.empty() ||
          !devices_.testbed.empty();
@@ -100,8 +109,12 @@ Expected<Model> OnePlan::open_model(Context& context) {
   return model;
 }
 
+Expected<std::vector<model::Cut>> OnePlan::cuts(const Model& model) const {
+  return plan_file_.empty() ? cuts_.find(model, plan_.batch) : cuts_of(plan_);
+}
+
 Expected<cluster::Cluster> OnePlan::connect(Context& context, const Model& model) {
-  PARETO_ASSIGN(const std::vector<model::Cut> cuts, cuts_.find(model, plan_.batch));
+  PARETO_ASSIGN(std::vector<model::Cut> cuts, cuts_.find(model, plan_.batch));
   const std::size_t stages = plan_file_.empty()
                                  ? cuts.size() + 1
                                  : std::max<std::size_t>(cluster::devices_named({named_}), 2);
@@ -109,6 +122,10 @@ Expected<cluster::Cluster> OnePlan::connect(Context& context, const Model& model
   PARETO_ASSIGN(cluster::Cluster cluster,
                 devices_.connect(context, static_cast<int>(stages), {}, needed(stages)));
   if (plan_file_.empty()) {
+    if (cuts_.is_auto()) {
+      PARETO_TRY(take_best_cut(context, {model, cluster, plan_, pipeline_.transport}, cuts_, store_,
+                               cuts));
+    }
     PARETO_TRY(place(model, cluster, cuts));
   } else {
     PARETO_TRY(cluster::check_plan(named_, model, cluster));

@@ -14,6 +14,7 @@
 #include "client/commands/pipeline_flags.h"
 #include "client/commands/run_cuts.h"
 #include "client/commands/runner_flags.h"
+#include "client/commands/store_flags.h"
 #include "coordinator/cluster/cluster.h"
 #include "coordinator/cluster/plan_file.h"
 #include "core/base/error.h"
@@ -38,13 +39,22 @@ class OnePlan {
   /// given here, else the model's own, else the usual one. Fails: as ModelFlags::open() and
   /// batches_for(); kInvalidArgument (a batch that cannot be cut).
   Expected<model::Model> open_model(Context& context);
+  /// Returns the cuts of the plan's file or of the flags. Fails: as RunCuts::find().
+  Expected<std::vector<model::Cut>> cuts(const model::Model& model) const;
   /// Connects to the devices, and places the stages on them in their order. Fails: as
   /// RunCuts::find(), DeviceFlags::connect() and check_plan().
   Expected<cluster::Cluster> connect(Context& context, const model::Model& model);
 
   /// Returns the plan, whole once connect() has returned.
   const plan::Plan& plan() const { return plan_; }
+  /// Returns whether --trainable asks for cuts that are to be trained.
+  bool trainable() const { return cuts_.trainable(); }
   const ModelFlags& model() const { return model_; }
+  /// Returns the flags of how shards run, for a caller that changes them before read().
+  RunnerFlags& runner() { return runner_; }
+  /// Lets the stages of a plan's file run as the flags say, and not as the file does. Fails: as
+  /// RunnerFlags::settings().
+  Expected<> compute_as_said();
   const PipelineFlags& pipeline() const { return pipeline_; }
 
  private:
@@ -62,6 +72,7 @@ class OnePlan {
   RunnerFlags runner_;
   PipelineFlags pipeline_;
   RunCuts cuts_;
+  StoreFlags store_;  ///< profiles of devices, for --split auto
   std::string plan_file_;
   cluster::NamedPlan named_;  ///< the plan and its name
   std::string batch_;

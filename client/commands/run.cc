@@ -1,22 +1,20 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
 
 #include "client/commands/commands.h"
+#include "client/commands/mode_flag.h"
 #include "client/commands/one_plan.h"
 #include "client/commands/output_file.h"
+#include "client/commands/run_report.h"
 #include "client/commands/sharing_flags.h"
-#include "client/commands/show.h"
 #include "client/commands/time_flags.h"
 #include "client/commands/validation.h"
 #include "client/program.h"
 #include "client/report/chrome_trace.h"
-#include "client/report/plan_text.h"
 #include "coordinator/load/output_error.h"
-#include "coordinator/results/record_json.h"
 #include "coordinator/sweep/run_once.h"
 #include "core/base/counted.h"
 #include "core/base/file.h"
@@ -42,10 +40,12 @@ class RunCommand final : public Command {
            "  paretoctl run --model inceptionv3 --split "
            "after:Mixed_5b.branch1x1+Mixed_5b.branch3x3dbl_3\n"
            "  paretoctl run --plan plan.json --devices inventory.yaml\n"
-           "  paretoctl run --model resnet50 --split after:layer2 --requests 50 --trace run.json\n";
+           "  paretoctl run --model resnet50 --split after:layer2 --requests 50 --trace run.json\n"
+           "  paretoctl run --model net.pt --split after:layer2 --mode interpret\n";
   }
   void add_options(CLI::App& app) override {
     plan_.add_to(app);
+    mode_.add_to(app);
     sharing_.add_to(app, /*deadlines=*/false);
     add_measuring_to(app);
     add_results_to(app);
@@ -57,6 +57,12 @@ class RunCommand final : public Command {
     PARETO_TRY(read_flags());
     PARETO_TRY(check_files());
     PARETO_ASSIGN(const Model model, plan_.open_model(context));
+    if (how_ == Mode::kInterpret) {
+      PARETO_TRY(check_interpreted());
+      context.phase = Phase::kRunning;
+      PARETO_ASSIGN(const std::vector<model::Cut> cuts, plan_.cuts(model));
+      return interpret_cuts(context, model, cuts, plan_.plan(), options_.seed, json_);
+    }
     PARETO_TRY(check_output(model));
     PARETO_ASSIGN(const cluster::Cluster cluster, plan_.connect(context, model));
     const plan::Plan& plan = plan_.plan();
@@ -66,11 +72,15 @@ class RunCommand final : public Command {
       context.err << "plan: " << save_plan_ << '\n' << std::flush;
     }
     PARETO_TRY(validate(context, model, cuts_of(plan), plan.message_batch(), batch_range_));
+    if (plan_.trainable()) {
+      PARETO_TRY(
+          validate_training(context, model, cuts_of(plan), plan.message_batch(), batch_range_));
+    }
     options_.trace = !trace_.empty();
     context.phase = Phase::kRunning;
     PARETO_ASSIGN(const sweep::RunOnceResult result,
                   sweep::run_once(model, cluster, plan, options_));
-    print(context, result);
+    context.out << (json_ ? run_json(mode_.text(), result) : run_text(mode_.text(), result));
     // After the figures: they are not lost with a file that cannot be written.
     PARETO_TRY(save_outputs(context, result));
     if (result.trace) {
@@ -94,6 +104,11 @@ class RunCommand final : public Command {
                              "number of requests that are measured for latency, and traced "
                              "(default: 12, or fewer if they are slow)"),
               "N");
+    set_value(app.add_option("--warm-up", options_.warm_up,
+                             "number of requests that are sent first and count nowhere (default: "
+                             "as many as it takes until latencies are level)"),
+              "N")
+        ->check(CLI::Range(0, 1'000'000).description(""));
     set_value(app.add_option("--seed", options_.seed, "seed of the input, without --input"), "N")
         ->check(CLI::NonNegativeNumber.description(""))
         ->capture_default_str();
@@ -116,8 +131,23 @@ class RunCommand final : public Command {
     app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
   }
 
+  /// Refuses flags of what interpreting does not have: devices and requests.
+  Expected<> check_interpreted() const {
+    for (const auto& [flag, file] : {std::pair("--output", &output_), std::pair("--trace", &trace_),
+                                     std::pair("--save-plan", &save_plan_)}) {
+      if (file->empty()) continue;
+      return fail(
+          ErrorCode::kInvalidArgument,
+          "{} {}: --mode {} compares values and sends no requests: leave one of the two out", flag,
+          *file, mode_.text());
+    }
+    return {};
+  }
+
   Expected<> read_flags() {
+    PARETO_ASSIGN(how_, mode_.read(plan_.runner()));
     PARETO_TRY(plan_.read());
+    if (how_ == Mode::kEager) PARETO_TRY(plan_.compute_as_said());
     options_.codec_error = plan_.pipeline().codec_error;
     options_.payload_checksum = !plan_.pipeline().no_checksum;
     PARETO_ASSIGN(batch_range_, parse_batch_range(batch_range_text_));
@@ -174,51 +204,9 @@ class RunCommand final : public Command {
     return {};
   }
 
-  void print(Context& context, const sweep::RunOnceResult& result) const {
-    const results::TrialRecord& trial = result.figures;
-    if (json_) {
-      auto outputs = nlohmann::ordered_json::array();
-      for (const Value& value : result.outputs) outputs.push_back(describe(value));
-      const nlohmann::ordered_json json{{"trial", to_json(trial)}, {"outputs", outputs}};
-      context.out << dump(json, 2) << '\n';
-      return;
-    }
-    std::vector<std::string> devices;
-    for (std::size_t i = 0; i < trial.plan.stages.size(); ++i) {
-      devices.push_back(fmt::format("{} {}", trial.plan.stages[i].device,
-                                    to_string(trial.plan.operators_of(i).own)));
-    }
-    context.out << fmt::format(
-        "plan        {}{} over {}\n",
-        trial.plan.replicated ? join(devices, " and ") + " in turns" : join(devices, " -> "),
-        trial.plan.splits.empty() ? "" : ", " + join(trial.plan.splits, "+"),
-        report::link_of(trial));
-    context.out << fmt::format(
-        "latency     {:.2f} ms p50, {:.2f} ms p90 (window {}, {}, batch {})\n",
-        trial.latency.p50_ms, trial.latency.p90_ms, trial.latency.window,
-        counted(trial.latency.samples, "request"), trial.plan.batch);
-    context.out << fmt::format("            {}\n", report::time_split_text(trial.time_split));
-    context.out << fmt::format("throughput  {} samples/s (window {})\n",
-                               report::format_figure(trial.throughput.samples_per_s),
-                               trial.throughput.window);
-    for (const results::StageFigures& stage : trial.stages) {
-      context.out << fmt::format(
-          "stage       {}: {:.2f} ms compute, engine {}, {}{}{}, {} of weights\n", stage.device,
-          stage.compute_p50_ms, stage.engine, stage.precision,
-          stage.precision_reason.empty() ? "" : " (" + stage.precision_reason + ")",
-          report::schedule_text(stage), format_bytes(stage.weight_bytes));
-    }
-    if (const auto& error = trial.output_error) {
-      context.out << fmt::format(
-          "error       {:.1e} largest, {:.1e} mean, of the largest output; top-1 agrees for {:.0f} "
-          "%\n",
-          error->max, error->mean, error->top1_agreement * 100);
-    }
-    for (const Value& value : result.outputs)
-      context.out << "output      " << describe(value) << '\n';
-  }
-
   OnePlan plan_;
+  ModeFlag mode_;
+  Mode how_ = Mode::kOptimised;
   SharingFlags sharing_;
   TimeoutFlag timeout_;
   sweep::RunOnceOptions options_;

@@ -34,8 +34,9 @@ void RunCuts::add_to(CLI::App& app) {
   set_value(app.add_option("--split", split_,
                            "cuts, each between one device and the next: after:MODULE, percent:P, "
                            "op:N; sets of operators: after:LEFT+RIGHT, only:MODULE, op:41:50-60; "
-                           "auto: the end of a module at which the fewest bytes cross; none lets "
-                           "the first device run all"),
+                           "auto: the end of a module that is predicted to answer soonest if the "
+                           "devices were profiled, and else the one at which the fewest bytes "
+                           "cross; none lets the first device run all"),
             "LIST", {"none", "auto", "@cuts"});
   frontiers_.add_to(app);
 }
@@ -61,6 +62,16 @@ Expected<std::vector<model::Cut>> RunCuts::find(const model::Model& model,
     cuts.push_back(cut);
   }
   return cuts;
+}
+
+Expected<std::vector<std::size_t>> RunCuts::choices(const model::Model& model) const {
+  PARETO_ASSIGN(const std::vector<model::Cut> cuts,
+                planning::select_cuts(model, "modules", {.trainable = frontiers_.trainable()}));
+  std::vector<std::size_t> points;
+  for (const model::Cut& cut : cuts) {
+    points.push_back(static_cast<std::size_t>(cut.before.front().end - 1));
+  }
+  return points;
 }
 
 Expected<> RunCuts::check_behind(const std::vector<model::Cut>& cuts, const model::Cut& cut,

@@ -1,8 +1,10 @@
 // The flags of `run` that say where it cuts: --split, --frontier, --trainable.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "client/commands/splits_flag.h"
@@ -15,11 +17,21 @@ namespace pareto::client {
 /// Threads: one owner.
 class RunCuts {
  public:
+  /// `split`: the default of --split.
+  explicit RunCuts(std::string split = "") : split_(std::move(split)) {}
+
   void add_to(CLI::App& app);
   /// Returns --split as it was said.
   const std::string& text() const { return split_; }
+  /// Returns whether only cuts are taken that have something to train behind them.
+  bool trainable() const { return frontiers_.trainable(); }
   /// Returns whether a cut was named.
   bool names_any() const { return !split_.empty() || !frontiers_.files().empty(); }
+  /// Returns whether --split leaves the choice of one cut open.
+  bool is_auto() const { return split_ == "auto" && frontiers_.files().empty(); }
+  /// Returns the split points that `auto` chooses among if it predicts: the ends of modules, as
+  /// indices into Model::split_points(). Fails: as planning::select_cuts().
+  Expected<std::vector<std::size_t>> choices(const model::Model& model) const;
   /// Finds the cuts of --split, as a list or joined as they are in tables
   /// ("after:features.3+after:features.7"), and then those of --frontier. `auto` is the one that
   /// the fewest bytes cross at that batch. Fails: as planning::select_cuts() and

@@ -11,6 +11,8 @@
 #include "client/command.h"
 #include "client/commands/number_flags.h"
 #include "client/commands/progress.h"
+#include "coordinator/sweep/cut_chains.h"
+#include "coordinator/train/training_replay.h"
 #include "core/base/file.h"
 #include "core/base/json_text.h"
 #include "core/base/text.h"
@@ -18,20 +20,24 @@
 #include "core/runtime/shard_runner.h"
 #include "partitioner/model/emit/verify.h"
 #include "partitioner/model/graph/cuts.h"
+#include "partitioner/model/zoo/losses.h"
 
 namespace pareto::client {
 namespace {
 
 constexpr std::uint64_t kMostMemoryBytes = 4 << 20;
 
-/// Returns what is remembered of a model by this LibTorch: batches by the cut's operators.
+/// Returns the part of what is remembered that is of training, or of inference.
+const char* part_of(bool trained) { return trained ? "trained" : "cuts"; }
+
+/// Returns what is remembered of a model by this LibTorch: of each part, batches by the cut's
+/// operators.
 nlohmann::json remembered(const std::filesystem::path& file) {
   const auto text = read_file(file, kMostMemoryBytes);
   if (text) {
     const auto json = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
-    if (json.is_object() && json.value("torch", "") == runtime::runtime_info().torch_version &&
-        json.contains("cuts") && json["cuts"].is_object()) {
-      return json["cuts"];
+    if (json.is_object() && json.value("torch", "") == runtime::runtime_info().torch_version) {
+      return json;
     }
   }
   return nlohmann::json::object();
@@ -86,17 +92,56 @@ Expected<std::set<std::int64_t>> replay_each(Context& context, const model::Mode
   return equal;
 }
 
+/// Opens a built-in loss that takes the model's outputs. Fails: as open_loss(), with the first.
+Expected<model::Model> open_any_loss(const model::Model& model) {
+  std::optional<Error> why;
+  for (const std::string& name : model::loss_names()) {
+    auto loss = model::open_loss(name, model);
+    if (loss) return loss;
+    if (!why) why = std::move(loss).error();
+  }
+  return tl::unexpected(*why);
+}
+
+/// Trains the model with a cut for a step. Returns whether the whole model can be trained at that
+/// batch: norms need more than one number.
+Expected<bool> replay_training(Context& context, const model::Model& model,
+                               const model::Model& loss, const model::Cut& cut,
+                               std::int64_t batch) {
+  Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
+  const std::string now = "training with " + cut.name;
+  progress.show(0, 1, now, now);
+  PARETO_ASSIGN(const plan::Plan plan, sweep::plan_of_cuts(model, {cut}, {"a", "b"}, batch, {}));
+  const int threads = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, 64);
+  const auto difference = train::training_difference(model, loss, plan, threads);
+  if (!difference) {
+    progress.clear();
+    context.err << fmt::format("{}: not compared in training at batch {}: {}\n", cut.name, batch,
+                               difference.error().message)
+                << std::flush;
+    return false;
+  }
+  if (difference->empty()) return true;
+  return fail(ErrorCode::kInvalidArgument,
+              "no cut to train at \"{}\": at batch {} its two halves do not learn what the whole "
+              "model does: {}",
+              cut.name, batch, *difference);
+}
+
 }  // namespace
 
 std::filesystem::path ValidationMemory::file_of(const Digest& model) const {
   return folder_ / (model.hex() + ".json");
 }
 
-std::set<std::int64_t> ValidationMemory::recall(const Digest& model, const model::Cut& cut) const {
-  const nlohmann::json cuts = remembered(file_of(model));
+std::set<std::int64_t> ValidationMemory::recall(const Digest& model, const model::Cut& cut,
+                                                bool trained) const {
+  const nlohmann::json all = remembered(file_of(model));
   std::set<std::int64_t> batches;
-  const auto found = cuts.find(model::cut_name(cut.before));
-  if (found == cuts.end() || !found->is_array()) return batches;
+  const auto cuts = all.find(part_of(trained));
+  if (cuts == all.end() || !cuts->is_object()) return batches;
+  const auto found = cuts->find(model::cut_name(cut.before));
+  if (found == cuts->end() || !found->is_array()) return batches;
   for (const nlohmann::json& batch : *found) {
     if (batch.is_number_integer()) batches.insert(batch.get<std::int64_t>());
   }
@@ -104,13 +149,18 @@ std::set<std::int64_t> ValidationMemory::recall(const Digest& model, const model
 }
 
 Expected<> ValidationMemory::remember(const Digest& model, const model::Cut& cut,
-                                      const std::set<std::int64_t>& batches) const {
-  nlohmann::json cuts = remembered(file_of(model));
-  cuts[model::cut_name(cut.before)] = batches;
+                                      const std::set<std::int64_t>& batches, bool trained) const {
+  const nlohmann::json all = remembered(file_of(model));
+  nlohmann::ordered_json json{{"torch", runtime::runtime_info().torch_version}};
+  for (const bool part : {false, true}) {
+    const auto known = all.find(part_of(part));
+    nlohmann::json cuts =
+        known != all.end() && known->is_object() ? *known : nlohmann::json::object();
+    if (part == trained) cuts[model::cut_name(cut.before)] = batches;
+    if (!cuts.empty()) json[part_of(part)] = std::move(cuts);
+  }
   std::error_code error;
   std::filesystem::create_directories(folder_, error);
-  const nlohmann::ordered_json json{{"torch", runtime::runtime_info().torch_version},
-                                    {"cuts", std::move(cuts)}};
   return write_file_atomically(file_of(model), dump(json) + "\n");
 }
 
@@ -181,6 +231,38 @@ Expected<> validate(Context& context, const model::Model& model,
     equal.insert(known.begin(), known.end());
     // A folder that cannot be written only means that it is done again.
     static_cast<void>(memory.remember(model.digest(), cut, equal));
+  }
+  return {};
+}
+
+Expected<> validate_training(Context& context, const model::Model& model,
+                             const std::vector<model::Cut>& cuts, std::int64_t batch,
+                             const std::optional<BatchRange>& range) {
+  if (cuts.empty()) return {};
+  const auto loss = open_any_loss(model);
+  if (!loss) {
+    context.err << fmt::format("--trainable: loss and gradients are not compared: {}\n",
+                               loss.error().message)
+                << std::flush;
+    return {};
+  }
+  const ValidationMemory memory(context.default_store.parent_path() / "validated");
+  for (const model::Cut& cut : cuts) {
+    std::set<std::int64_t> known = memory.recall(model.digest(), cut, true);
+    std::set<std::int64_t> equal;
+    for (const std::int64_t one : validated_batches(model, batch, range)) {
+      if (known.contains(one)) continue;
+      PARETO_ASSIGN(const bool trains, replay_training(context, model, *loss, cut, one));
+      if (trains) equal.insert(one);
+    }
+    if (equal.empty()) continue;
+    context.err << fmt::format(
+                       "{}: a step of training has the whole model's loss, gradients and "
+                       "parameters at {}, bit for bit\n",
+                       cut.name, batches_text(equal))
+                << std::flush;
+    known.insert(equal.begin(), equal.end());
+    static_cast<void>(memory.remember(model.digest(), cut, known, true));
   }
   return {};
 }

@@ -1,7 +1,7 @@
 // Validates cuts by replay before they are used: prefix and suffix against the whole model, at
 // several batches. What was found equal is remembered by the model's digest.
 //
-//   Cuts ──validate──▶ model::verify ──▶ ValidationMemory
+//   Cuts ──validate──▶ model::verify, train::training_difference ──▶ ValidationMemory
 #pragma once
 
 #include <cstdint>
@@ -31,11 +31,13 @@ class ValidationMemory {
  public:
   explicit ValidationMemory(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  /// Returns the batches at which a cut was found equal; none if nothing is known.
-  std::set<std::int64_t> recall(const Digest& model, const model::Cut& cut) const;
+  /// Returns the batches at which a cut was found equal; none if nothing is known. `trained`: in
+  /// training, else in inference.
+  std::set<std::int64_t> recall(const Digest& model, const model::Cut& cut,
+                                bool trained = false) const;
   /// Fails: as write_file_atomically().
   Expected<> remember(const Digest& model, const model::Cut& cut,
-                      const std::set<std::int64_t>& batches) const;
+                      const std::set<std::int64_t>& batches, bool trained = false) const;
 
  private:
   std::filesystem::path file_of(const Digest& model) const;
@@ -65,5 +67,11 @@ std::vector<model::Cut> cuts_of(const plan::Plan& plan);
 Expected<> validate(Context& context, const model::Model& model,
                     const std::vector<model::Cut>& cuts, std::int64_t batch,
                     const std::optional<BatchRange>& range);
+/// Replays a step of training with each cut, at the same batches, unless somebody did: loss,
+/// gradients and parameters. A model whose outputs go into no built-in loss is not replayed, which
+/// is said on stderr. Fails: kInvalidArgument naming the cut, the batch, and what is not equal.
+Expected<> validate_training(Context& context, const model::Model& model,
+                             const std::vector<model::Cut>& cuts, std::int64_t batch,
+                             const std::optional<BatchRange>& range);
 
 }  // namespace pareto::client

@@ -49,6 +49,8 @@ Expected<RunOnceResult> run_once(const model::Model& model, const cluster::Clust
   deploying.payload_checksum = options.payload_checksum;
   deploying.weight = options.weight;
   deploying.priority = options.priority;
+  const SteadyClock clock;
+  const TimePoint began = clock.now();
   PARETO_ASSIGN(const auto deployment,
                 with_context(cluster::Deployment::open(plan, cluster, pool, transports, deploying),
                              "deploying"));
@@ -56,18 +58,30 @@ Expected<RunOnceResult> run_once(const model::Model& model, const cluster::Clust
   const Value request{Tuple{std::move(inputs)}};
   const std::vector<std::int64_t> micro_batches = load::micro_batch_sizes(plan);
   RunOnceResult result;
+  RunStart& start = result.start;
+  start.open = clock.now() - began;
+  for (std::size_t i = 0; i < plan.stages.size(); ++i) {
+    start.stages.push_back({plan.stages[i].device, deployment->shards()[i]->loaded});
+  }
   {
     load::Load load(deployment->source(), deployment->sink(), deployment->pipeline());
     load::LoadOptions once;
     once.micro_batches = micro_batches;
     once.request_timeout = options.timeout;
     PARETO_ASSIGN(const load::LoadResult first, or_loss(*deployment, load.run(request, once)));
+    start.first_request = first.samples.front().latency();
     const auto* tuple = first.last_output.get_if<Tuple>();
     if (!tuple) return fail(ErrorCode::kCorrupt, "the pipeline's result is no tuple");
     PARETO_ASSIGN(result.outputs, workload.from_last_shard(tuple->items));
     PARETO_ASSIGN(result.expected, model.run_whole(arguments));
     if (!model::draws_random_numbers(model.graph())) {
       result.figures.output_error = load::output_error(result.expected, result.outputs);
+    }
+    if (options.warm_up.value_or(0) > 0) {
+      once.requests = *options.warm_up;
+      PARETO_ASSIGN(const load::LoadResult warm, or_loss(*deployment, load.run(request, once)));
+      start.warm_up_requests = *options.warm_up;
+      start.last_warm_up = warm.samples.back().latency();
     }
   }
   TrialMeter meter(plan.window, options.seed, micro_batches, options.timeout);

@@ -46,6 +46,11 @@ TEST(ValidationMemory, KeepsBatchesByModelAndOperators) {
       << "whatever it is called";
   EXPECT_THAT(memory.recall(one, {"op:3", {{0, 3}}}), ElementsAre(2));
   EXPECT_THAT(memory.recall(two, cut), IsEmpty());
+  // In training they are equal at batches of their own.
+  EXPECT_THAT(memory.recall(one, cut, true), IsEmpty());
+  ASSERT_TRUE(memory.remember(one, cut, {2}, true));
+  EXPECT_THAT(memory.recall(one, cut, true), ElementsAre(2));
+  EXPECT_THAT(memory.recall(one, cut), ElementsAre(1, 64));
   ASSERT_TRUE(write_file_atomically(folder->path() / "validated" / (one.hex() + ".json"), "{]"));
   EXPECT_THAT(memory.recall(one, cut), IsEmpty()) << "what cannot be read is done again";
 }
