@@ -1,6 +1,8 @@
 // Every bench there is; builtin_benches.cc names them.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <string>
 
 #include "core/base/clock.h"
@@ -24,7 +26,12 @@ Expected<std::vector<Row>> auto_engine(const std::string& name, const std::strin
 /// Measures prefix and suffix in one process, values of the boundary handed over, against the uncut
 /// model.
 Expected<std::vector<Row>> split_overhead(const std::string& name, const std::string& model,
-                                          double bar);
+                                          std::int64_t batch, double bar);
+/// Measures the time from a TorchScript file to two halves that are ready to run, against what it
+/// may take: the file is read, examined and cut in its middle, and each half chooses its engine, on
+/// one thread.
+Expected<std::vector<Row>> prepare_split(const std::string& name, const std::string& model,
+                                         std::chrono::milliseconds most);
 /// Measures the best two-stage pipeline, each daemon with a core and a thread of its own, against
 /// one such daemon: samples a second.
 Expected<std::vector<Row>> two_stage(const std::string& name, const std::string& model, double bar);

@@ -36,10 +36,20 @@ std::vector<Bench> builtin_benches() {
       return unsplit(name, bar.model, Precision::kBFloat16, bar.bf16);
     });
   }
-  for (const Bar& bar : kUnsplit) {
-    add("runtime", std::string("split_overhead/") + bar.model,
-        [=](const std::string& name) { return split_overhead(name, bar.model, 1.03); });
+  for (const char* model :
+       {"mobilenetv2", "mobilenetv3_large", "efficientnet_b0", "squeezenet1_0", "googlenet",
+        "resnet18", "resnet50", "densenet121", "inceptionv3", "vgg16"}) {
+    for (const std::int64_t batch : {1, 8}) {
+      add("runtime", fmt::format("prefix_suffix_over_whole/{}/b{}", model, batch),
+          [=](const std::string& name) { return split_overhead(name, model, batch, 1.02); });
+    }
   }
+  add("runtime", "prepare/resnet50", [](const std::string& name) {
+    return prepare_split(name, "resnet50", std::chrono::seconds(1));
+  });
+  add("runtime", "prepare/swin_t", [](const std::string& name) {
+    return prepare_split(name, "swin_t", std::chrono::seconds(2));
+  });
   for (const char* model : {"mobilenetv2", "mobilenetv3_large"}) {
     for (const int threads : {1, 2}) {
       add("runtime", fmt::format("auto_engine/{}/t{}", model, threads),

@@ -19,14 +19,15 @@ struct Halves {
 };
 
 /// kPoints split points, evenly spread over those that `auto` offers.
-Expected<std::vector<Halves>> load_halves(const model::Model& model) {
+Expected<std::vector<Halves>> load_halves(const model::Model& model,
+                                          const runtime::RunnerOptions& options) {
   PARETO_ASSIGN(const auto offered, model::select_split_points(model.split_points(), "auto"));
   const std::size_t count = std::min(kPoints, offered.size());
   std::vector<Halves> all;
   for (std::size_t i = 0; i < count; ++i) {
     const auto& point = model.split_points()[offered[(i + 1) * offered.size() / (count + 1)]];
-    PARETO_ASSIGN(auto prefix, load_part(model, 0, point.position));
-    PARETO_ASSIGN(auto suffix, load_part(model, point.position, operators_of(model)));
+    PARETO_ASSIGN(auto prefix, load_part(model, 0, point.position, options));
+    PARETO_ASSIGN(auto suffix, load_part(model, point.position, operators_of(model), options));
     all.push_back({point.name, std::move(prefix), std::move(suffix)});
   }
   return all;
@@ -35,14 +36,15 @@ Expected<std::vector<Halves>> load_halves(const model::Model& model) {
 }  // namespace
 
 Expected<std::vector<Row>> split_overhead(const std::string& name, const std::string& model_name,
-                                          double bar) {
+                                          std::int64_t batch, double bar) {
   PARETO_ASSIGN(const auto model, model::open_model(model_name, {}));
-  PARETO_ASSIGN(const auto inputs, model.example_inputs(1, 1));
+  PARETO_ASSIGN(const auto inputs, model.example_inputs(batch, 1));
   std::vector<std::string> points;
   std::vector<Nanoseconds> best;
+  const runtime::RunnerOptions options{.batch = batch};
   for (int load = 0; load < kLoads; ++load) {
-    PARETO_ASSIGN(const auto whole, load_part(model, 0, operators_of(model)));
-    PARETO_ASSIGN(const auto halves, load_halves(model));
+    PARETO_ASSIGN(const auto whole, load_part(model, 0, operators_of(model), options));
+    PARETO_ASSIGN(const auto halves, load_halves(model, options));
     std::vector<std::function<Expected<>()>> contestants{[&]() -> Expected<> {
       PARETO_TRY(whole->run(inputs));
       return {};
