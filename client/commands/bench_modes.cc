@@ -108,7 +108,7 @@ class BenchModesCommand final : public Command {
 
  private:
   ModelFlags model_;
-  RunCuts cuts_{"auto"};
+  RunCuts cuts_{"percent:50"};
   RunnerFlags runner_;
   std::string batch_;
   std::string loss_ = "cross-entropy";

@@ -1,6 +1,7 @@
 #include "client/commands/best_cut.h"
 
 #include <ostream>
+#include <utility>
 
 #include "client/commands/progress.h"
 #include "coordinator/cluster/transport_choice.h"
@@ -13,7 +14,12 @@ Expected<profile::PredictedCut> predict_best(Context& context, const CutRequest&
                                              const RunCuts& named, const StoreFlags& profiles) {
   PARETO_ASSIGN(const std::vector<std::size_t> points, named.choices(request.model));
   PARETO_ASSIGN(const auto transports, cluster::parse_transport_mix(request.transport));
-  PARETO_ASSIGN(const auto store, profiles.open_existing(context));
+  auto opened = profiles.open_existing(context);
+  if (!opened && opened.error().code == ErrorCode::kNotFound) {
+    return fail(ErrorCode::kNotFound,
+                "no device was profiled yet (paretoctl profile measures them)");
+  }
+  PARETO_ASSIGN(const auto store, std::move(opened));
   Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
   return profile::best_cut(request.model, request.cluster, request.plan, points, transports, *store,
                            context.stop.watch(), [&](const std::string& link) {

@@ -5,6 +5,7 @@
 
 #include "client/commands/network_flag.h"
 #include "coordinator/cluster/control_address.h"
+#include "coordinator/cluster/testbed_cluster.h"
 #include "coordinator/statistics/objective_figures.h"
 #include "core/base/json_reason.h"
 #include "core/base/json_text.h"

@@ -139,7 +139,8 @@ class ModeBench {
   Expected<> add_training() {
     if (options_.loss == nullptr) return {};
     if (progress_) progress_("loading trainers", 0, 0);
-    PARETO_ASSIGN(auto trained, training_contestants(model_, *options_.loss, options_));
+    PARETO_ASSIGN(auto trained, with_context(training_contestants(model_, *options_.loss, options_),
+                                             "training (--no-training leaves it out)"));
     std::ranges::move(trained, std::back_inserter(contestants_));
     return {};
   }

@@ -79,7 +79,7 @@ Expected<std::vector<TrainedPart>> load_parts(const model::Model& model, const m
     how.threads = options.threads;
     how.training = std::move(training);
     const auto began = std::chrono::steady_clock::now();
-    PARETO_ASSIGN(part.runner, runtime::ShardRunner::load(stage.shard, weights, how));
+    PARETO_ASSIGN(part.runner, runtime::load_runner(stage.shard, weights, how));
     part.prepare = std::chrono::steady_clock::now() - began;
     parts.push_back(std::move(part));
   }

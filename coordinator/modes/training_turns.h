@@ -13,7 +13,7 @@ namespace pareto::modes {
 
 /// Loads trainers and returns what takes turns. The model outlives it. Labels are made up, and the
 /// learning rate is 0, so that every turn does equal work. `loss`: of the model's outputs.
-/// Fails: as training_stages() and ShardRunner::load() do.
+/// Fails: as training_stages() and load_runner() do.
 Expected<std::vector<Contestant>> training_contestants(const model::Model& model,
                                                        const model::Model& loss,
                                                        const ModeBenchOptions& options);

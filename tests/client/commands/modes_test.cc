@@ -70,7 +70,7 @@ TEST_F(Program, SplitsShowsWhatFollowsTheSizesOfPictures) {
       run({"splits", "--model", "squeezenet1_0", "--num-classes", "10", "--input-shape",
            "3x64..96/16x64..96/16", "--splits", "after:features.3,after:features.12"});
   EXPECT_EQ(text.code, kExitDone) << text.err;
-  EXPECT_THAT(text.out, AllOf(HasSubstr("float32[Bx128x(H-5)/4x(W-5)/4]"),
+  EXPECT_THAT(text.out, AllOf(HasSubstr("float32[Bx128x(H-8)/4x(W-8)/4]"),
                               HasSubstr("H: 64 to 96, every 16")));
   refused({"splits", "--model", "squeezenet1_0", "--input-shape", "3x96..64x64"}, kExitUsage,
           HasSubstr("\"96..64\" is no range of sizes"));
