@@ -65,7 +65,7 @@ TEST(Losses, AreWhatTheirNamesSay) {
 TEST(Losses, RefuseOutputsThatTheyCannotTake) {
   EXPECT_THAT(refusal("cross-entropy", regression()), HasSubstr("takes outputs of N x classes"));
   EXPECT_THAT(refusal("mse", model_of("def forward(self, x):\n    return x, x\n")),
-              HasSubstr("the model returns 2 values"));
+              HasSubstr("only tensors go into a loss"));
   EXPECT_THAT(refusal("hinge", classifier()), HasSubstr("built in are cross-entropy, mse"));
 }
 
@@ -81,7 +81,7 @@ TEST(Losses, AFileHasToReturnOneNumber) {
               HasSubstr("it returns no scalar but float32[B]"));
   EXPECT_THAT(opened("def forward(self, outputs, labels):\n"
                      "    return outputs.mean(), outputs.sum()\n"),
-              HasSubstr("it returns 2 values"));
+              HasSubstr("it returns no scalar but Tuple"));
   EXPECT_THAT(opened("def forward(self, outputs, labels):\n    return labels.sum()\n"),
               HasSubstr("no scalar but int64"));
   EXPECT_THAT(opened("def forward(self, outputs):\n    return outputs.mean()\n"),
