@@ -9,7 +9,7 @@
 namespace pareto::report {
 namespace {
 
-constexpr const char* kLine = "{:>9}  {:>8}  {:>9}  {:>9}  {:>10}  {:>10}  {:>9}\n";
+constexpr const char* kLine = "{:>9}  {:>8}  {:>9}  {:>10}  {:>9}  {:>10}  {:>9}\n";
 
 }  // namespace
 

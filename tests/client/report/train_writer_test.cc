@@ -76,7 +76,7 @@ TEST(TrainWriter, TheSummarySaysWhereTimeWent) {
   const std::string text = write_train_summary(two_epochs(), {});
   EXPECT_THAT(text, AllOf(HasSubstr("net <& on cifar10:/data"), HasSubstr("2 of 2 epochs, 8 steps"),
                           HasSubstr("20.00 ms in the mean, 500 samples/s"), HasSubstr("3.00"),
-                          HasSubstr("7.00"), HasSubstr("2 KiB"), HasSubstr("run/step-8"),
+                          HasSubstr("7.00"), HasSubstr("2.00 KiB"), HasSubstr("run/step-8"),
                           HasSubstr("written     net.pth")));
 }
 
