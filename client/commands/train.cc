@@ -214,6 +214,7 @@ class TrainCommand final : public Command {
     if (folder.empty() && !resume_.empty()) {
       folder = resume_;
       // That of one checkpoint lies in theirs.
+      if (!folder.has_filename()) folder = folder.parent_path();
       if (fs::exists(folder / "manifest.json")) folder = fs::absolute(folder).parent_path();
     }
     if (folder.empty()) return std::optional<train::CheckpointFolder>();

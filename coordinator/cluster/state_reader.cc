@@ -19,11 +19,14 @@ Expected<> StateReader::begin(const control::v1::StateChunk& chunk) {
     return fail(ErrorCode::kCorrupt, "{}: {} bytes, not the {} of its shape",
                 printable(chunk.name()), chunk.size_bytes(), bytes);
   }
-  if (bytes > left_bytes_) {
+  // Its place in the list and its name take memory too.
+  constexpr std::uint64_t kEach = 256;
+  const std::uint64_t wanted = bytes + chunk.name().size() + kEach;
+  if (wanted > left_bytes_) {
     return fail(ErrorCode::kExhausted, "{}: more bytes than the state of this shard has",
                 printable(chunk.name()));
   }
-  left_bytes_ -= bytes;
+  left_bytes_ -= wanted;
   PARETO_ASSIGN(Tensor tensor, Tensor::allocate(*dtype, std::move(shape)));
   tensor_ = plan::StateTensor{chunk.name(), std::move(tensor)};
   filled_ = 0;

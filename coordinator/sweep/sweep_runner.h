@@ -51,9 +51,9 @@ class SweepRunner {
     cluster::TransportSet::Factory make_transport;
     cluster::DeploymentOptions deployment;
     Pace pace;
-    TrainingMeter* training = nullptr;  ///< measures steps of training; null: requests
     const Clock* clock = nullptr;       ///< the clock of passes and budgets; null: the machine's
     AccuracyCheck* accuracy = nullptr;  ///< null: accuracy is not measured
+    TrainingMeter* training = nullptr;  ///< measures steps of training; null: requests
   };
 
   SweepRunner(Environment environment, const SweepOptions& options, results::RunRecord& run);

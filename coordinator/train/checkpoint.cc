@@ -264,12 +264,15 @@ Expected<fs::path> CheckpointFolder::write(const Checkpoint& checkpoint) {
     fs::remove_all(beside, error);
     return tl::unexpected(std::move(written).error());
   }
-  remove_oldest();
+  remove_oldest(target);
   return target;
 }
 
-void CheckpointFolder::remove_oldest() const {
-  const std::vector<fs::path> all = checkpoints();
+void CheckpointFolder::remove_oldest(const fs::path& written) const {
+  std::vector<fs::path> all = checkpoints();
+  // Newer ones belong to a training that this one left behind.
+  const auto last = std::ranges::find(all, written.filename(), &fs::path::filename);
+  all.erase(all.begin(), last);
   std::error_code ignored;
   for (std::size_t i = keep_; i < all.size(); ++i) fs::remove_all(all[i], ignored);
 }

@@ -23,7 +23,8 @@ double total_norm(std::vector<plan::GradientNorm> norms) {
 
 double clip_scale(double norm, double clip_norm) {
   constexpr double kAgainstZero = 1e-6;
-  if (clip_norm <= 0) return 1;
+  // A step whose gradients are no numbers ends the training anyway.
+  if (clip_norm <= 0 || !std::isfinite(norm)) return 1;
   return std::min(clip_norm / (norm + kAgainstZero), 1.0);
 }
 

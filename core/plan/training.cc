@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kMostTrainingEntries = 1 << 20;
+constexpr std::size_t kMostTrainingEntries = 1 << 14;
 
 nlohmann::ordered_json optimiser_json(const Optimiser& optimiser) {
   return {{"name", optimiser.name},         {"momentum", optimiser.momentum},

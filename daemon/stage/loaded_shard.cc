@@ -131,7 +131,8 @@ Expected<LoadedShard::Result> LoadedShard::run(std::vector<Value> inputs,
   return Result{std::move(outputs), started - asked + paused, paused, compute, std::move(workers)};
 }
 
-Expected<Nanoseconds> LoadedShard::train(const std::function<Expected<>(runtime::Trainer&)>& pass) {
+Expected<Nanoseconds> LoadedShard::train(const std::function<Expected<>(runtime::Trainer&)>& pass,
+                                         const runtime::EarlyOutputs* key) {
   const std::lock_guard lock(mutex_);
   runtime::Trainer* const trainer = runner_->trainer();
   if (trainer == nullptr) {
@@ -139,7 +140,7 @@ Expected<Nanoseconds> LoadedShard::train(const std::function<Expected<>(runtime:
   }
   const TimePoint started = std::chrono::steady_clock::now();
   {
-    const Run run(*this, watch_->limits().request, "--request-timeout", nullptr);
+    const Run run(*this, watch_->limits().request, "--request-timeout", key);
     PARETO_TRY(run.judged(pass(*trainer)));
   }
   return std::chrono::steady_clock::now() - started;

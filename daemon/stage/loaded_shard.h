@@ -62,7 +62,9 @@ class LoadedShard {
   bool trains() const { return runner_->trainer() != nullptr; }
   /// Calls `pass` with what trains the shard, by the rules of run(). Returns how long it took.
   /// Fails: kInvalidArgument (it is not trained), kTimeout as run() does, and as `pass` does.
-  Expected<Nanoseconds> train(const std::function<Expected<>(runtime::Trainer&)>& pass);
+  /// `key` is what stop() names it by.
+  Expected<Nanoseconds> train(const std::function<Expected<>(runtime::Trainer&)>& pass,
+                              const runtime::EarlyOutputs* key = nullptr);
   /// Makes the run that is under way for that taker fail soon, if it is in a loop of the shard.
   void stop(const runtime::EarlyOutputs& early);
   /// Runs the shard on example inputs of that batch: the whole `repeats` times, after a run that

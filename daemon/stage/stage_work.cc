@@ -54,7 +54,7 @@ Expected<TrainingTimes> StageWork::train(const std::function<Expected<>(runtime:
   request.can_pause = false;
   PARETO_ASSIGN(const Turn turn, turns_.taker->take(request));
   const Nanoseconds waited = clock_.now() - item.queued;
-  PARETO_ASSIGN(const Nanoseconds compute, shard->train(pass));
+  PARETO_ASSIGN(const Nanoseconds compute, shard->train(pass, &early_));
   context_.meter->turn_wait.record(waited);
   context_.meter->compute.record(compute);
   return TrainingTimes{waited, compute};

@@ -18,6 +18,11 @@ using wire::MessageKind;
 /// others go forward, or two stages would wait for each other.
 constexpr std::size_t kMostWaiting = plan::kMostMicroBatches + 2;
 
+/// A peer that sends more waits. A step that needs more, which its pipeline does not get on with
+/// then, fails by the coordinator's timeout.
+constexpr MessageQueue::Budget kMostBytes{
+    std::uint64_t{2} << 30, [](const Message& message) { return tensor_bytes(message.body); }};
+
 /// Time to tell the sink why training ends.
 constexpr std::chrono::seconds kToTell{1};
 
@@ -38,10 +43,10 @@ TrainingStage::TrainingStage(StageParts parts)
       gradient_codec_(codec_named(parts.shard->options().training->settings.gradient_codec)),
       upstream_(context_, "upstream link"),
       downstream_(context_, "downstream link"),
-      from_upstream_(kMostWaiting),
-      from_downstream_(kMostWaiting),
-      to_upstream_(kMostWaiting),
-      to_downstream_(kMostWaiting),
+      from_upstream_(kMostWaiting, kMostBytes),
+      from_downstream_(kMostWaiting, kMostBytes),
+      to_upstream_(kMostWaiting, kMostBytes),
+      to_downstream_(kMostWaiting, kMostBytes),
       work_(
           context_, parts.shard, std::move(parts.turns), [] { return false; }, [](Message) {}),
       has_downstream_(!sink_connects_) {
@@ -148,6 +153,10 @@ void TrainingStage::receive(TrainingLink& from, MessageQueue& queue) {
     auto received = from.receive();
     if (!received && &from == &upstream_ && is_draining()) break;
     if (!received) return link_ended(received.error());
+    // Told at once: the peer that sent it closes its link now.
+    if (received->message.kind == MessageKind::kError) {
+      return break_off(control::error_of(received->message));
+    }
     const bool last = received->message.kind == MessageKind::kEnd;
     if (!queue.push(std::move(received->message))) return;
     if (last) return;
@@ -170,7 +179,6 @@ Expected<bool> TrainingStage::handle(Message message) {
   StageMeter& meter = *context_.meter;
   switch (message.kind) {
     case MessageKind::kTrain: {
-      ++meter.requests;
       ++meter.in_flight;
       const auto done = steps_->run(std::move(message));
       --meter.in_flight;
@@ -180,8 +188,6 @@ Expected<bool> TrainingStage::handle(Message message) {
     case MessageKind::kValues:
       PARETO_TRY(evaluate(std::move(message)));
       return true;
-    case MessageKind::kError:
-      return tl::unexpected(control::error_of(message));
     case MessageKind::kEnd:
       PARETO_TRY(to_downstream_.push(std::move(message)));
       return false;
@@ -226,6 +232,7 @@ void TrainingStage::link_ended(const Error& error) {
 void TrainingStage::break_off(const Error& error) {
   // A closed queue means that the stage has ended already.
   if (ended_) return;
+  if (error.code == ErrorCode::kClosed && is_draining()) return end(std::nullopt);
   Message message = context_.failure_of(0, error);
   message.pipeline = context_.pipeline;
   static_cast<void>(downstream_.send(message, deadline_after(kToTell)));

@@ -28,7 +28,8 @@
 namespace pareto::daemon {
 
 /// One stage of a pipeline that trains. A failure ends it: its error goes downstream to the sink,
-/// and both links close, so that the neighbours end too.
+/// and both links close, so that the neighbours end too. drain() gives up a step that is under
+/// way.
 ///
 /// Owned by StageHost. Threads: every call from any thread.
 class TrainingStage final : public HostedStage {

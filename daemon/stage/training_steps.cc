@@ -3,7 +3,6 @@
 #include <iterator>
 #include <utility>
 
-#include "core/control/hello.h"
 #include "core/runtime/training/trainer.h"
 
 namespace pareto::daemon {
@@ -43,6 +42,7 @@ Expected<> TrainingSteps::run(Message first) {
 }
 
 Expected<> TrainingSteps::go_forward(std::uint32_t micro_batch, control::TrainingInputs inputs) {
+  ++context_.meter->requests;
   if (is_last()) {
     PARETO_ASSIGN(Message message, next(queues_.from_downstream, MessageKind::kTrain, micro_batch));
     PARETO_ASSIGN(const plan::Target target, control::target_from(std::move(message)));
@@ -95,7 +95,9 @@ Expected<Message> TrainingSteps::next(MessageQueue& queue, MessageKind kind,
   const TimePoint asked = std::chrono::steady_clock::now();
   PARETO_ASSIGN(Message message, queue.pop());
   times_.waiting += std::chrono::steady_clock::now() - asked;
-  if (message.kind == MessageKind::kError) return tl::unexpected(control::error_of(message));
+  if (message.kind == MessageKind::kEnd) {
+    return fail(ErrorCode::kClosed, "step {} was given up", step_);
+  }
   if (message.kind != kind || message.request != step_ || message.sequence != micro_batch) {
     return fail(ErrorCode::kCorrupt,
                 "a message of kind {} for micro-batch {} of step {} came, where kind {} for {} of "

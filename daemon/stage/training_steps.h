@@ -38,16 +38,15 @@ class TrainingSteps {
                 TrainingQueues queues);
 
   /// Runs the step that `first`, its first micro-batch, begins. Fails: kClosed (a queue was
-  /// closed), kCorrupt (a message that does not follow), the error that a message carries, and as
-  /// trainers do.
+  /// closed, or the end came), kCorrupt (a message that does not follow), and as trainers do.
   Expected<> run(wire::Message first);
 
  private:
   Expected<> go_forward(std::uint32_t micro_batch, control::TrainingInputs inputs);
   Expected<> go_backward(std::uint32_t micro_batch, bool with_norms);
   Expected<> take_step();
-  /// Waits for a message of this step. Fails: kCorrupt (another kind, step or micro-batch), the
-  /// error that it carries, kClosed.
+  /// Waits for a message of this step. Fails: kCorrupt (another kind, step or micro-batch), kClosed
+  /// (the end came).
   Expected<wire::Message> next(MessageQueue& queue, wire::MessageKind kind,
                                std::uint32_t micro_batch);
   Expected<> send(MessageQueue& queue, wire::Message message);

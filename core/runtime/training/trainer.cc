@@ -169,9 +169,9 @@ class TrainingRunner final : public ShardRunner, public Trainer {
       }
       const Kept kept = std::move(found->second);
       kept_.erase(found);
-      for (const auto& [name, tied] : tied_) find_trained(name)->mutable_grad() = at::Tensor();
-      PARETO_TRY(run_backward(kept, gradients.values));
       Gradients passed;
+      PARETO_TRY(run_backward(kept, gradients.values,
+                              take_later_gradients(std::move(gradients.tied), passed.tied)));
       passed.norms = std::move(gradients.norms);
       for (const at::Tensor& leaf : kept.leaves) {
         if (!leaf.defined() || !leaf.grad().defined()) {
@@ -181,7 +181,7 @@ class TrainingRunner final : public ShardRunner, public Trainer {
         PARETO_ASSIGN(Tensor gradient, from_torch(leaf.grad()));
         passed.values.emplace_back(std::move(gradient));
       }
-      PARETO_ASSIGN(passed.tied, sum_tied(std::move(gradients.tied)));
+      PARETO_TRY(sum_tied(passed.tied));
       return passed;
     });
   }
@@ -310,11 +310,41 @@ class TrainingRunner final : public ShardRunner, public Trainer {
     return arguments;
   }
 
-  Expected<> run_backward(const Kept& kept, const std::vector<Value>& gradients) const {
+  using LaterGradients = std::vector<std::pair<at::Tensor, at::Tensor>>;
+
+  /// Returns tied parameters with what later stages have of their gradients, and clears their own.
+  /// Those that this stage does not have are passed on. Fails: kInvalidArgument (another shape).
+  Expected<LaterGradients> take_later_gradients(plan::TiedGradients later,
+                                                plan::TiedGradients& passed) {
+    for (const auto& [name, tied] : tied_) find_trained(name)->mutable_grad() = at::Tensor();
+    LaterGradients taken;
+    for (auto& [name, gradient] : later) {
+      if (!tied_.contains(name)) {
+        passed.emplace_back(name, std::move(gradient));
+        continue;
+      }
+      const at::Tensor& parameter = *find_trained(name);
+      if (parameter.sizes() != at::IntArrayRef(gradient.shape()) ||
+          from_scalar_type(parameter.scalar_type()) != gradient.dtype()) {
+        return fail(ErrorCode::kInvalidArgument, "the gradient of {} has another shape", name);
+      }
+      taken.emplace_back(parameter, to_torch(gradient).to(device_));
+    }
+    return taken;
+  }
+
+  /// `later` are roots too: autograd then sums gradients in the order of the uncut model.
+  Expected<> run_backward(const Kept& kept, const std::vector<Value>& gradients,
+                          const Expected<LaterGradients>& later) const {
+    if (!later) return tl::unexpected(later.error());
     std::vector<at::Tensor> roots;
     std::vector<at::Tensor> given;
+    for (const auto& [parameter, gradient] : *later) {
+      roots.push_back(parameter);
+      given.push_back(gradient);
+    }
     if (loss_) {
-      roots = kept.roots;
+      roots.insert(roots.end(), kept.roots.begin(), kept.roots.end());
       given.resize(roots.size());
     } else {
       if (gradients.size() != kept.roots.size()) {
@@ -338,36 +368,21 @@ class TrainingRunner final : public ShardRunner, public Trainer {
     return {};
   }
 
-  /// Adds what later stages have of tied parameters to what this one has. Returns what an earlier
-  /// stage is to add to its own.
-  Expected<plan::TiedGradients> sum_tied(plan::TiedGradients later) {
-    plan::TiedGradients passed;
-    std::map<std::string, at::Tensor> came;
-    for (auto& [name, gradient] : later) {
-      if (!tied_.contains(name)) {
-        passed.emplace_back(name, std::move(gradient));
-        continue;
-      }
-      if (find_trained(name)->sizes() != at::IntArrayRef(gradient.shape())) {
-        return fail(ErrorCode::kInvalidArgument, "the gradient of {} has another shape", name);
-      }
-      came[name] = to_torch(gradient).to(device_);
-    }
+  /// Adds what a micro-batch has of tied parameters to their sums, if this stage has these, or to
+  /// what an earlier stage is to add to its own.
+  Expected<> sum_tied(plan::TiedGradients& passed) {
     for (const auto& [name, tied] : tied_) {
-      at::Tensor sum = find_trained(name)->grad();
-      if (const auto other = came.find(name); other != came.end()) {
-        sum = sum.defined() ? other->second.add(sum) : other->second;
-      }
-      if (!sum.defined()) continue;
+      const at::Tensor gradient = find_trained(name)->grad();
+      if (!gradient.defined()) continue;
       if (tied.earlier) {
-        PARETO_ASSIGN(Tensor gradient, from_torch(sum));
-        passed.emplace_back(name, std::move(gradient));
+        PARETO_ASSIGN(Tensor bytes, from_torch(gradient));
+        passed.emplace_back(name, std::move(bytes));
       } else {
         at::Tensor& total = tied_sums_[name];
-        total = total.defined() ? total.add(sum) : sum;
+        total = total.defined() ? total.add(gradient) : gradient;
       }
     }
-    return passed;
+    return {};
   }
 
   /// Gives tied parameters their summed gradients, and adds those that this stage has the sum of.

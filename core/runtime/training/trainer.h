@@ -40,8 +40,8 @@ Expected<std::unique_ptr<ShardRunner>> load_runner(const plan::Shard& shard,
 ///
 /// Threads: one at a time.
 /// Fails: kInvalidArgument (values that the shard or the loss refuses, a micro-batch that did not
-/// go forward or has not come back), kExhausted (no memory). After a failure, only forget() and
-/// state() are of use.
+/// go forward or has not come back), kExhausted (no memory). After a failure, only state() is of
+/// use.
 class Trainer {
  public:
   virtual ~Trainer() = default;

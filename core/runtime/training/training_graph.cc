@@ -13,7 +13,7 @@ namespace pareto::runtime {
 namespace {
 
 /// Operators that behave differently in training, and which of their inputs says so.
-constexpr std::array<std::pair<std::string_view, std::size_t>, 7> kSwitched{{
+constexpr std::array<std::pair<std::string_view, std::size_t>, 10> kSwitched{{
     {"aten::batch_norm", 5},
     {"aten::instance_norm", 5},
     {"aten::dropout", 2},
@@ -21,6 +21,9 @@ constexpr std::array<std::pair<std::string_view, std::size_t>, 7> kSwitched{{
     {"aten::feature_dropout", 2},
     {"aten::alpha_dropout", 2},
     {"aten::feature_alpha_dropout", 2},
+    {"aten::feature_dropout_", 2},
+    {"aten::alpha_dropout_", 2},
+    {"aten::feature_alpha_dropout_", 2},
 }};
 
 std::optional<std::size_t> training_input(const torch::jit::Node* node) {

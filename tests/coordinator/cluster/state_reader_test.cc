@@ -30,7 +30,7 @@ control::v1::StateChunk more(const std::string& data) {
 }
 
 TEST(StateReader, PutsChunksTogether) {
-  StateReader reader(100);
+  StateReader reader(1200);
   ASSERT_TRUE(reader.take(chunk("w", {2}, 8, "abcde")));
   ASSERT_TRUE(reader.take(more("fgh")));
   ASSERT_TRUE(reader.take(chunk("empty", {0}, 0, "")));
@@ -44,7 +44,7 @@ TEST(StateReader, PutsChunksTogether) {
 }
 
 std::string error_of(const std::vector<control::v1::StateChunk>& chunks) {
-  StateReader reader(100);
+  StateReader reader(1200);
   for (const auto& one : chunks) {
     if (auto taken = reader.take(one); !taken) return taken.error().message;
   }
