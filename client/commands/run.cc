@@ -146,6 +146,10 @@ class RunCommand final : public Command {
 
   Expected<> read_flags() {
     PARETO_ASSIGN(how_, mode_.read(plan_.runner()));
+    if (options_.requests && *options_.requests < 1) {
+      return fail(ErrorCode::kInvalidArgument, "--requests {}: at least 1 is needed",
+                  *options_.requests);
+    }
     PARETO_TRY(plan_.read());
     if (how_ == Mode::kEager) PARETO_TRY(plan_.compute_as_said());
     options_.codec_error = plan_.pipeline().codec_error;
@@ -155,9 +159,6 @@ class RunCommand final : public Command {
     options_.weight = sharing_.weight;
     options_.priority = sharing_.priority;
     PARETO_ASSIGN(options_.timeout, timeout_.read());
-    if (options_.requests && *options_.requests < 1)
-      return fail(ErrorCode::kInvalidArgument, "--requests {}: at least 1 is needed",
-                  *options_.requests);
     return {};
   }
 

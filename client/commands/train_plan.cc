@@ -45,10 +45,9 @@ void TrainPlan::add_to(CLI::App& app) {
               "NAME", codec_names({"none"}))
         ->capture_default_str();
     set_value(app.add_option("--threads", threads_,
-                             "number of threads of a stage; 0: as each device is set, and in this "
-                             "process 1"),
-              "N")
-        ->capture_default_str();
+                             "number of threads of a stage; other numbers may give other bits "
+                             "(default: 1)"),
+              "N");
     add_no_checksum(app, no_checksum_);
     set_value(app.add_option("--timeout", timeout_.timeout,
                              "time after which a device that does not answer in a step counts as "
@@ -79,7 +78,7 @@ Expected<> TrainPlan::read(Context& context, const train::TrainingSetup* earlier
                 codec_ == "auto" ? "codec" : "gradient-codec");
   }
   if (threads_ < 0 || threads_ > 256) {
-    return fail(ErrorCode::kInvalidArgument, "--threads {}: 0 to 256", threads_);
+    return fail(ErrorCode::kInvalidArgument, "--threads {}: 1 to 256", threads_);
   }
   if (!plan_file_.empty()) {
     PARETO_ASSIGN(named_, cluster::read_plan_file(plan_file_));
@@ -95,6 +94,7 @@ Expected<> TrainPlan::read(Context& context, const train::TrainingSetup* earlier
     if (model_.operators.empty()) model_.operators = earlier->source.operators;
     if (threads_ == 0) threads_ = earlier->plan.settings.threads;
   }
+  if (threads_ == 0) threads_ = 1;
   if (model_.model.empty()) {
     return fail(ErrorCode::kInvalidArgument, "--model is missing (or --plan FILE, --resume DIR)");
   }
@@ -186,8 +186,8 @@ Expected<OpenTraining> TrainPlan::open_pipeline(Context& context, const Model& m
   if (gradient_codec_ != "none") setup.settings.gradient_codec = gradient_codec_;
   OpenTraining open;
   if (is_local()) {
-    PARETO_ASSIGN(open.pipeline, train::open_local_pipeline(model, loss, plan_, setup.settings,
-                                                            state, std::max(threads_, 1)));
+    PARETO_ASSIGN(open.pipeline,
+                  train::open_local_pipeline(model, loss, plan_, setup.settings, state, threads_));
     return open;
   }
   train::DevicePipelineOptions options;

@@ -76,7 +76,7 @@ class TrainPlan {
   std::string transport_ = "auto";
   std::string codec_ = "none";
   std::string gradient_codec_ = "none";
-  int threads_ = 0;  ///< 0: as each device is set
+  int threads_ = 0;  ///< 0: not said
   bool no_checksum_ = false;
   bool in_process_ = false;
   TimeoutFlag timeout_;

@@ -65,7 +65,8 @@ class CheckpointFolder {
  private:
   CheckpointFolder(std::filesystem::path folder, std::size_t keep, std::optional<FolderLock> lock)
       : folder_(std::move(folder)), keep_(keep), lock_(std::move(lock)) {}
-  void remove_oldest() const;
+  /// Removes all but the newest of those that are no newer than `written`.
+  void remove_oldest(const std::filesystem::path& written) const;
 
   std::filesystem::path folder_;
   std::size_t keep_;

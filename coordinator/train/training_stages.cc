@@ -82,6 +82,26 @@ Expected<> check_trains(const model::Model& model, const plan::Plan& plan,
       plan.splits.empty() ? fmt::format("stage {}", stages.size() - 2) : plan.splits.back());
 }
 
+/// Refuses cuts through a norm that several stages use: each would keep statistics of its own, the
+/// uncut model keeps one.
+Expected<> check_statistics(const std::vector<TrainingStage>& stages) {
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    for (const plan::WeightRef& weight : stages[i].shard.weights) {
+      const bool is_statistic =
+          weight.name.ends_with("running_mean") || weight.name.ends_with("running_var");
+      if (!is_statistic || is_frozen(stages[i].settings, weight.name)) continue;
+      for (std::size_t other = i + 1; other < stages.size(); ++other) {
+        if (!has_weight(stages[other], weight.name)) continue;
+        return fail(ErrorCode::kInvalidArgument,
+                    "stages {} and {} both use the norm {}, whose statistics training changes: cut "
+                    "before it or behind it, or freeze it",
+                    i, other, module_of_weight(weight.name));
+      }
+    }
+  }
+  return {};
+}
+
 void add_tied(std::vector<TrainingStage>& stages) {
   for (std::size_t i = 0; i < stages.size(); ++i) {
     for (const plan::WeightRef& weight : stages[i].shard.weights) {
@@ -131,6 +151,7 @@ Expected<std::vector<TrainingStage>> training_stages(const model::Model& model,
   }
   if (stages.empty()) return fail(ErrorCode::kInvalidArgument, "a plan without stages");
   PARETO_TRY(check_trains(model, plan, stages));
+  PARETO_TRY(check_statistics(stages));
   add_tied(stages);
   PARETO_TRY(add_state(state, stages));
   return stages;

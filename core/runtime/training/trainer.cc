@@ -21,6 +21,7 @@
 #include "core/runtime/training/loss.h"
 #include "core/runtime/training/optimiser.h"
 #include "core/runtime/training/random_numbers.h"
+#include "core/runtime/training/tied_parameters.h"
 #include "core/runtime/training/training_graph.h"
 
 namespace pareto::runtime {
@@ -71,7 +72,8 @@ class TrainingRunner final : public ShardRunner, public Trainer {
         options_(options),
         device_(device),
         module_(std::move(module)),
-        boundary_(module_, shard, device) {
+        boundary_(module_, shard, device),
+        tied_(device) {
     report_.engine = "training";
     report_.weight_bytes = shard.weight_bytes();
   }
@@ -89,7 +91,7 @@ class TrainingRunner final : public ShardRunner, public Trainer {
     std::ranges::sort(trained_, {}, &NamedParameter::first);
     std::ranges::sort(weights_, {}, &NamedParameter::first);
     for (const plan::TiedParameter& tied : settings_.tied) {
-      if (find_trained(tied.name) != nullptr) tied_[tied.name] = tied;
+      if (const auto* trained = find_trained(tied.name)) tied_.add(tied, *trained);
     }
     optimiser_.emplace(settings_.optimiser, trained_);
     PARETO_TRY(restore(weights));
@@ -170,8 +172,8 @@ class TrainingRunner final : public ShardRunner, public Trainer {
       const Kept kept = std::move(found->second);
       kept_.erase(found);
       Gradients passed;
-      PARETO_TRY(run_backward(kept, gradients.values,
-                              take_later_gradients(std::move(gradients.tied), passed.tied)));
+      PARETO_ASSIGN(const auto later, tied_.take_later(std::move(gradients.tied), passed.tied));
+      PARETO_TRY(run_backward(kept, gradients.values, later));
       passed.norms = std::move(gradients.norms);
       for (const at::Tensor& leaf : kept.leaves) {
         if (!leaf.defined() || !leaf.grad().defined()) {
@@ -181,7 +183,7 @@ class TrainingRunner final : public ShardRunner, public Trainer {
         PARETO_ASSIGN(Tensor gradient, from_torch(leaf.grad()));
         passed.values.emplace_back(std::move(gradient));
       }
-      PARETO_TRY(sum_tied(passed.tied));
+      PARETO_TRY(tied_.pass_or_sum(passed.tied));
       return passed;
     });
   }
@@ -191,9 +193,8 @@ class TrainingRunner final : public ShardRunner, public Trainer {
     return guarded("norms of gradients", [&]() -> Expected<std::vector<plan::GradientNorm>> {
       std::vector<plan::GradientNorm> norms;
       for (const auto& [name, parameter] : trained_) {
-        const auto tied = tied_.find(name);
-        if (tied != tied_.end() && tied->second.earlier) continue;
-        const at::Tensor gradient = tied == tied_.end() ? parameter.grad() : tied_sums_[name];
+        if (tied_.is_earlier(name)) continue;
+        const at::Tensor gradient = tied_.gradient_of(name, parameter);
         if (gradient.defined()) norms.emplace_back(name, gradient.norm().item<double>());
       }
       return norms;
@@ -207,7 +208,7 @@ class TrainingRunner final : public ShardRunner, public Trainer {
         return fail(ErrorCode::kInvalidArgument, "micro-batch {} has not come back",
                     kept_.begin()->first);
       }
-      PARETO_TRY(take_tied_sums(command.tied));
+      PARETO_TRY(tied_.take_sums(command.tied));
       for (auto& [name, parameter] : trained_) {
         at::Tensor& gradient = parameter.mutable_grad();
         if (gradient.defined() && command.scale != 1) gradient.mul_(command.scale);
@@ -310,36 +311,12 @@ class TrainingRunner final : public ShardRunner, public Trainer {
     return arguments;
   }
 
-  using LaterGradients = std::vector<std::pair<at::Tensor, at::Tensor>>;
-
-  /// Returns tied parameters with what later stages have of their gradients, and clears their own.
-  /// Those that this stage does not have are passed on. Fails: kInvalidArgument (another shape).
-  Expected<LaterGradients> take_later_gradients(plan::TiedGradients later,
-                                                plan::TiedGradients& passed) {
-    for (const auto& [name, tied] : tied_) find_trained(name)->mutable_grad() = at::Tensor();
-    LaterGradients taken;
-    for (auto& [name, gradient] : later) {
-      if (!tied_.contains(name)) {
-        passed.emplace_back(name, std::move(gradient));
-        continue;
-      }
-      const at::Tensor& parameter = *find_trained(name);
-      if (parameter.sizes() != at::IntArrayRef(gradient.shape()) ||
-          from_scalar_type(parameter.scalar_type()) != gradient.dtype()) {
-        return fail(ErrorCode::kInvalidArgument, "the gradient of {} has another shape", name);
-      }
-      taken.emplace_back(parameter, to_torch(gradient).to(device_));
-    }
-    return taken;
-  }
-
   /// `later` are roots too: autograd then sums gradients in the order of the uncut model.
   Expected<> run_backward(const Kept& kept, const std::vector<Value>& gradients,
-                          const Expected<LaterGradients>& later) const {
-    if (!later) return tl::unexpected(later.error());
+                          const TiedParameters::Later& later) const {
     std::vector<at::Tensor> roots;
     std::vector<at::Tensor> given;
-    for (const auto& [parameter, gradient] : *later) {
+    for (const auto& [parameter, gradient] : later) {
       roots.push_back(parameter);
       given.push_back(gradient);
     }
@@ -368,46 +345,6 @@ class TrainingRunner final : public ShardRunner, public Trainer {
     return {};
   }
 
-  /// Adds what a micro-batch has of tied parameters to their sums, if this stage has these, or to
-  /// what an earlier stage is to add to its own.
-  Expected<> sum_tied(plan::TiedGradients& passed) {
-    for (const auto& [name, tied] : tied_) {
-      const at::Tensor gradient = find_trained(name)->grad();
-      if (!gradient.defined()) continue;
-      if (tied.earlier) {
-        PARETO_ASSIGN(Tensor bytes, from_torch(gradient));
-        passed.emplace_back(name, std::move(bytes));
-      } else {
-        at::Tensor& total = tied_sums_[name];
-        total = total.defined() ? total.add(gradient) : gradient;
-      }
-    }
-    return {};
-  }
-
-  /// Gives tied parameters their summed gradients, and adds those that this stage has the sum of.
-  Expected<> take_tied_sums(plan::TiedGradients& sums) {
-    for (const auto& [name, tied] : tied_) {
-      at::Tensor& gradient = find_trained(name)->mutable_grad();
-      gradient = at::Tensor();
-      if (!tied.earlier) {
-        const at::Tensor total = std::exchange(tied_sums_[name], at::Tensor());
-        if (!total.defined()) continue;
-        gradient = total.clone();
-        PARETO_ASSIGN(Tensor sum, from_torch(total));
-        sums.emplace_back(name, std::move(sum));
-        continue;
-      }
-      const auto found = std::ranges::find(sums, name, &std::pair<std::string, Tensor>::first);
-      if (found == sums.end()) continue;
-      if (find_trained(name)->sizes() != at::IntArrayRef(found->second.shape())) {
-        return fail(ErrorCode::kInvalidArgument, "the gradient of {} has another shape", name);
-      }
-      gradient = to_torch(found->second).to(device_).clone();
-    }
-    return {};
-  }
-
   const plan::TrainingSettings settings_;
   const RunnerOptions options_;
   const c10::Device device_;
@@ -415,8 +352,7 @@ class TrainingRunner final : public ShardRunner, public Trainer {
   const ShardBoundary boundary_;
   std::vector<NamedParameter> weights_;  ///< all of the shard's, by name
   std::vector<NamedParameter> trained_;  ///< those that change, by name
-  std::map<std::string, plan::TiedParameter> tied_;
-  std::map<std::string, at::Tensor> tied_sums_;
+  TiedParameters tied_;
   std::optional<NamedOptimiser> optimiser_;
   std::optional<Code> evaluate_;
   std::optional<Code> train_;

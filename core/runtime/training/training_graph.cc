@@ -67,8 +67,11 @@ std::vector<c10::IValue> run_code(const torch::jit::Code& code, const c10::IValu
 
 bool draws_random_numbers(torch::jit::Graph& graph) {
   bool draws = false;
-  for_each_node(graph.block(),
-                [&](torch::jit::Node* node) { draws = draws || node->isNondeterministic(); });
+  for_each_node(graph.block(), [&](torch::jit::Node* node) {
+    // LibTorch's list of such operators lacks most kinds of dropout.
+    const std::string_view kind = node->kind().toQualString();
+    draws = draws || node->isNondeterministic() || kind.find("dropout") != std::string_view::npos;
+  });
   return draws;
 }
 

@@ -28,13 +28,15 @@ bool reads_tensor(const Node* node) {
   });
 }
 
-/// Returns a tensor of the CPU that lies row by row and is not quantised; null for all else.
+/// Returns a tensor of the CPU that lies row by row and is not quantised; null for all else. Half
+/// precision is computed: LibTorch may refuse it.
 const at::Tensor* plain_tensor(std::span<const c10::IValue> inputs, std::size_t index) {
   if (index >= inputs.size() || !inputs[index].isTensor()) return nullptr;
   const at::Tensor& tensor = inputs[index].toTensor();
   const bool is_plain = tensor.defined() && tensor.is_cpu() && tensor.layout() == at::kStrided &&
                         !tensor.is_quantized() && tensor.is_floating_point() &&
-                        tensor.is_contiguous() && tensor.numel() > 0 &&
+                        tensor.scalar_type() != at::kHalf && tensor.is_contiguous() &&
+                        tensor.numel() > 0 &&
                         tensor.suggest_memory_format() == at::MemoryFormat::Contiguous;
   return is_plain ? &tensor : nullptr;
 }

@@ -71,12 +71,5 @@ TEST_F(Replays, SayWhatDiffersFirst) {
   EXPECT_THAT(first_difference(*step, other), HasSubstr("tensors are trained"));
 }
 
-TEST_F(Replays, ABatchThatCannotBeTrainedIsNamed) {
-  // Norms of one number have no variance.
-  const auto difference = training_difference(*model_, *loss_, cut_at("after:features.7", 1), 1);
-  ASSERT_FALSE(difference);
-  EXPECT_THAT(difference.error().message, HasSubstr("training the whole model at batch 1"));
-}
-
 }  // namespace
 }  // namespace pareto::train

@@ -121,7 +121,7 @@ TEST(HostileFrame, GarbageIsNoFrame) {
 
 TEST(HostileFrame, UnknownKindFlagsTagsAndDtypes) {
   expect_corrupt(Forge().kind(0).no_timeline().u32(0).u8(0), "kind");
-  expect_corrupt(Forge().kind(9).no_timeline().u32(0).u8(0), "kind");
+  expect_corrupt(Forge().kind(12).no_timeline().u32(0).u8(0), "kind");
   expect_corrupt(Forge().flags(2).no_timeline().u32(0).u8(0), "flags");
   expect_corrupt(Forge().flags(1).no_timeline().u32(0).u8(0), "empty");
   for (const int bit : {40, 47, 63}) {

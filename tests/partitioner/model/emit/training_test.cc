@@ -26,7 +26,7 @@ constexpr std::uint32_t kMicroBatches = 2;
 constexpr std::int64_t kRows = 3;
 constexpr double kRate = 0.05;
 
-/// A norm that trains, dropout, and one matrix that is used at both ends.
+/// A norm that trains, two kinds of dropout, and one matrix that is used three times.
 torch::jit::Module trained_module() {
   torch::manual_seed(7);
   torch::jit::Module module("__torch__.Trained");
@@ -43,12 +43,13 @@ def forward(self, x):
     y = torch.conv2d(x, self.conv)
     y = torch.batch_norm(y, self.scale, self.shift, self.mean, self.variance, self.training, 0.1, 1e-5, True)
     y = torch.relu(y)
-    y = torch.dropout(y, 0.3, self.training)
+    y = torch.feature_dropout(y, 0.3, self.training)
     y = y.mean([2, 3])
     skip = y.matmul(self.mix)
     y = torch.tanh(skip)
     y = torch.dropout(y, 0.5, self.training)
     y = y.matmul(self.mix) + skip
+    y = torch.tanh(y).matmul(self.mix)
     return y.matmul(self.head.t())
 )");
   return module;
