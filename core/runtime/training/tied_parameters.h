@@ -16,8 +16,8 @@
 
 namespace pareto::runtime {
 
-/// The tied parameters of one stage. Autograd adds what later stages have of a gradient first, as it
-/// does in the uncut model; each micro-batch goes up to the first stage, which sums them.
+/// The tied parameters of one stage. Autograd adds what later stages have of a gradient first, as
+/// it does in the uncut model. Those of each micro-batch go up to the first stage, which sums them.
 ///
 /// Threads: one at a time. Members may throw c10::Error.
 /// Fails: kInvalidArgument (a gradient of another shape or dtype), kExhausted.
@@ -34,8 +34,8 @@ class TiedParameters {
   /// Clears the gradients of a micro-batch. Returns what came of later stages; what this stage does
   /// not have is added to `passed`.
   Expected<Later> take_later(plan::TiedGradients came, plan::TiedGradients& passed);
-  /// Adds the gradients of a micro-batch to their sums, if this is the first stage that has them, or
-  /// to `passed`.
+  /// Adds the gradients of a micro-batch to their sums, if this is the first stage that has them,
+  /// or to `passed`.
   Expected<> pass_or_sum(plan::TiedGradients& passed);
 
   /// Returns whether an earlier stage has it too, which then counts it.
