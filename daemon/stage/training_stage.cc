@@ -233,9 +233,16 @@ void TrainingStage::break_off(const Error& error) {
   // A closed queue means that the stage has ended already.
   if (ended_) return;
   if (error.code == ErrorCode::kClosed && is_draining()) return end(std::nullopt);
-  Message message = context_.failure_of(0, error);
-  message.pipeline = context_.pipeline;
-  static_cast<void>(downstream_.send(message, deadline_after(kToTell)));
+  const bool opened = [&] {
+    const std::lock_guard lock(mutex_);
+    return state_ != control::StageState::kOpening;
+  }();
+  // Before, there may be no link downstream, or one that is being primed.
+  if (opened) {
+    Message message = context_.failure_of(0, error);
+    message.pipeline = context_.pipeline;
+    static_cast<void>(downstream_.send(message, deadline_after(kToTell)));
+  }
   end(error.message);
 }
 

@@ -89,6 +89,7 @@ class TrainingStageTest : public testing::Test {
     ASSERT_TRUE(host_->open({{kTraining, 0, "", "inproc", "inproc", ""}, shard}));
     upstream_ =
         test::connect_as(*transport_, address, {kTraining, 0, control::Role::kUpstream}).value();
+    if (connect_upstream_only_) return;
     downstream_ =
         test::connect_as(*transport_, address, {kTraining, 0, control::Role::kSink}).value();
     ASSERT_TRUE(host_->start(kTraining, 0, test::soon()));
@@ -121,6 +122,7 @@ class TrainingStageTest : public testing::Test {
     }
   }
 
+  bool connect_upstream_only_ = false;
   std::vector<std::string> passes_;  ///< read once the stage's messages came
   std::shared_ptr<transport::Transport> transport_;
   std::unique_ptr<StageHost> host_;
@@ -214,6 +216,14 @@ TEST_F(TrainingStageTest, AMessageOfAnotherPipelineEndsIt) {
   send_down(message);
   EXPECT_FALSE(downstream_->receive(test::soon()));
   EXPECT_THAT(host_->status().at(0).failure, HasSubstr("a message of pipeline"));
+}
+
+TEST_F(TrainingStageTest, AnErrorBeforeItRunsEndsIt) {
+  connect_upstream_only_ = true;
+  open(0);
+  send_down(control::error_message(kTraining, 0, {ErrorCode::kInternal, "it failed early"}));
+  EXPECT_FALSE(upstream_->receive(test::soon()));
+  EXPECT_THAT(host_->status().at(0).failure, HasSubstr("it failed early"));
 }
 
 TEST_F(TrainingStageTest, ABrokenLinkWakesIt) {
