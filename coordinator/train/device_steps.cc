@@ -116,8 +116,10 @@ Expected<StepOutcome> DeviceSteps::step(const std::vector<MicroBatch>& batch,
     // Gradients and losses come while micro-batches are sent.
     const std::jthread sending([&] {
       sent = drive(batch, order, outcome.gradient_norm);
-      // Nothing follows on the other link.
-      if (!sent) deployment_.sink().close();
+      // If the pipeline broke, the sink is told why, and then it closes too.
+      const bool broke = !sent && (sent.error().code == ErrorCode::kClosed ||
+                                   sent.error().code == ErrorCode::kUnavailable);
+      if (!sent && !broke) deployment_.sink().close();
     });
     received = receive_outcomes(batch, outcome);
     if (!received) deployment_.source().close();
