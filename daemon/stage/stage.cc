@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "core/base/counted.h"
-#include "core/base/printable.h"
 #include "core/base/text.h"
 
 namespace pareto::daemon {
@@ -23,16 +22,10 @@ Message end_message(std::uint64_t pipeline) {
 /// Many times what it takes from a result sent to its request counted.
 constexpr std::chrono::milliseconds kCounting{100};
 
-/// Time between two attempts to join threads for as long as it takes.
-constexpr std::chrono::hours kLong{1};
-
-/// The most characters of why a stage failed, which may quote what a peer sent.
-constexpr std::size_t kLongestFailure = 1000;
-
 }  // namespace
 
 Stage::Stage(StageParts parts)
-    : context_(std::move(parts.context)),
+    : HostedStage(std::move(parts.context), parts.downstream != nullptr),
       links_(context_, std::move(parts.downstream), parts.shard->shard().inputs.size(),
              parts.payload_checksum),
       to_compute_(parts.queue, {parts.queue_bytes, StageItem::bytes_of}),
@@ -44,76 +37,25 @@ Stage::Stage(StageParts parts)
           [this](Message part) {
             const std::uint64_t bytes = tensor_bytes(part.body);
             static_cast<void>(to_send_.push({std::move(part), {}, {}, bytes}));
-          }),
-      has_downstream_(!links_.sink_connects()) {}
+          }) {}
 
-Stage::~Stage() {
-  while (!close_by(*deadline_after(kLong))) {
-  }
-}
-
-Expected<> Stage::start_thread(std::function<void()> body) {
-  return with_context(threads_.start(std::move(body)), "{}", context_.name());
-}
+Stage::~Stage() { end_and_join(); }
 
 Expected<> Stage::attach(control::Role role, std::unique_ptr<Link>& link, Deadline deadline) {
   if (auto taken = links_.attach(role, link, deadline); !taken) {
     if (!link) end("answering hello: " + taken.error().message);
     return taken;
   }
-  const auto served = [&]() -> Expected<> {
-    const std::lock_guard lock(mutex_);
-    if (ended_) return fail(ErrorCode::kClosed, "{} has ended", context_.name());
-    if (role == control::Role::kUpstream) {
-      PARETO_TRY(start_thread([this] { receive_requests(); }));
-      has_upstream_ = true;
-    } else {
-      PARETO_TRY(start_thread([this] { downstream_ended(links_.answer_pings()); }));
-      has_downstream_ = true;
-    }
-    changed_.notify_all();
-    return {};
-  }();
-  if (!served) end(served.error().message);
-  return served;
+  return role == control::Role::kUpstream
+             ? serve(role, [this] { receive_requests(); })
+             : serve(role, [this] { downstream_ended(links_.answer_pings()); });
 }
 
-Expected<Nanoseconds> Stage::start(TimePoint deadline) {
-  {
-    std::unique_lock lock(mutex_);
-    if (std::exchange(started_, true)) {
-      return fail(ErrorCode::kInvalidArgument, "{} was started before", context_.name());
-    }
-    const bool in_time = changed_.wait_until(
-        lock, deadline, [&] { return ended_ || (has_upstream_ && has_downstream_); });
-    if (ended_) {
-      return fail(ErrorCode::kClosed, "{} has ended{}{}", context_.name(),
-                  failure_.empty() ? "" : ": ", failure_);
-    }
-    if (!in_time) {
-      started_ = false;
-      return fail(ErrorCode::kTimeout, "{}: its {} did not connect in time", context_.name(),
-                  has_upstream_ ? "sink" : "upstream");
-    }
-  }
-  const std::uint64_t output_bytes = work_.shard()->output_bytes();
-  const auto figures = links_.prime(output_bytes, deadline);
-  if (!figures) {
-    end("priming the downstream link: " + figures.error().message);
-    return fail(figures.error().code, "{}: priming the link to the next stage: {}", context_.name(),
-                figures.error().message);
-  }
-  if (auto running = run(*figures, output_bytes); !running) {
-    end(running.error().message);
-    return tl::unexpected(std::move(running).error());
-  }
-  return figures->round_trip;
+Expected<transport::LinkFigures> Stage::prime(std::uint64_t output_bytes, TimePoint deadline) {
+  return links_.prime(output_bytes, deadline);
 }
 
-Expected<> Stage::run(const transport::LinkFigures& figures, std::uint64_t output_bytes) {
-  const std::lock_guard lock(mutex_);
-  if (ended_) return fail(ErrorCode::kClosed, "{} has ended", context_.name());
-  if (state_ == control::StageState::kOpening) state_ = control::StageState::kRunning;
+Expected<> Stage::start_threads(const transport::LinkFigures& figures, std::uint64_t output_bytes) {
   if (!links_.sink_connects()) {
     links_.keep_warm(figures, output_bytes);
     PARETO_TRY(start_thread([this] { downstream_ended(links_.answer_pings()); }));
@@ -142,10 +84,7 @@ void Stage::receive_requests() {
                               : to_compute_.push(std::move(item)).has_value();
     if (!goes_on) return;
   }
-  {
-    const std::lock_guard lock(mutex_);
-    if (!ended_) state_ = control::StageState::kDraining;
-  }
+  note_draining();
   // A closed queue means that the stage has ended another way.
   static_cast<void>(to_compute_.push({end_message(context_.pipeline)}));
 }
@@ -203,11 +142,6 @@ bool Stage::send(StageItem& item, SendTurn turn) {
   return true;
 }
 
-bool Stage::is_draining() const {
-  const std::lock_guard lock(mutex_);
-  return state_ == control::StageState::kDraining;
-}
-
 void Stage::downstream_ended(const Error& error) {
   if (error.code == ErrorCode::kClosed) {
     // Once the end has been announced anybody may leave.
@@ -247,64 +181,10 @@ Expected<control::StageReport> Stage::change_shard(std::shared_ptr<LoadedShard> 
   return before;
 }
 
-void Stage::end(std::optional<std::string> failure) {
-  if (failure) failure = printable(*failure, kLongestFailure);
-  {
-    const std::lock_guard lock(mutex_);
-    if (ended_.exchange(true)) return;
-    ended_at_ = std::chrono::steady_clock::now();
-    state_ = failure ? control::StageState::kFailed : control::StageState::kClosed;
-    if (failure) failure_ = *failure;
-    changed_.notify_all();
-  }
+void Stage::close_parts() {
   links_.close();
-  work_.close();
   to_compute_.close();
   to_send_.close();
-  StageMeter& meter = *context_.meter;
-  meter.broken = failure.has_value();
-  meter.ended = true;
-  const std::string how =
-      failure ? "failed: " + *failure : "ended after " + counted(meter.requests.load(), "request");
-  context_.log(failure ? LogLevel::kWarn : LogLevel::kDebug, context_.name() + " " + how);
 }
-
-void Stage::drain() {
-  bool ran = false;
-  {
-    const std::lock_guard lock(mutex_);
-    ran = state_ == control::StageState::kRunning;
-    if (!ran && state_ != control::StageState::kOpening) return;
-    if (ran) state_ = control::StageState::kDraining;
-  }
-  // A stage that never ran has nothing to finish.
-  if (!ran) return end(std::nullopt);
-  // Wakes the receiving thread, which then passes the end on.
-  links_.close_upstream();
-}
-
-std::optional<TimePoint> Stage::idle_since() const {
-  const std::lock_guard lock(mutex_);
-  if (state_ == control::StageState::kOpening) return opened_at_;
-  return ended_at_;
-}
-
-bool Stage::wait_ended(TimePoint deadline) {
-  std::unique_lock lock(mutex_);
-  return changed_.wait_until(lock, deadline, [&] { return ended_.load(); });
-}
-
-bool Stage::close_by(TimePoint deadline) {
-  end(std::nullopt);
-  work_.stop();
-  return threads_.join_by(deadline);
-}
-
-control::StageReport Stage::status() const {
-  const std::lock_guard lock(mutex_);
-  return report_of(context_, *work_.shard(), state_, failure_);
-}
-
-WatchedStage Stage::watch() const { return watched_stage(context_, *work_.shard(), status()); }
 
 }  // namespace pareto::daemon

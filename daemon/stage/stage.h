@@ -69,15 +69,7 @@ class Stage final : public HostedStage {
 
   Expected<> attach(control::Role role, std::unique_ptr<transport::Link>& link,
                     Deadline deadline) override;
-  Expected<Nanoseconds> start(TimePoint deadline) override;
   Expected<control::StageReport> change_shard(std::shared_ptr<LoadedShard> shard) override;
-  void drain() override;
-  bool wait_ended(TimePoint deadline) override;
-  bool close_by(TimePoint deadline) override;
-  void let_go() override { work_.let_go(); }
-  control::StageReport status() const override;
-  WatchedStage watch() const override;
-  std::optional<TimePoint> idle_since() const override;
 
  private:
   // Bodies of the stage's threads.
@@ -93,38 +85,21 @@ class Stage final : public HostedStage {
   bool compute_and_send(StageItem& item, std::optional<StageWork::Turn> turn = std::nullopt);
   /// Sends an item, and counts a request out. Returns false if the stage has ended.
   bool send(StageItem& item, SendTurn turn);
-  bool is_draining() const;
   void downstream_ended(const Error& error);
 
-  /// Makes an opening stage run, with all of its threads. Fails: kClosed, kExhausted (no thread
-  /// left).
-  Expected<> run(const transport::LinkFigures& figures, std::uint64_t output_bytes);
-  /// Starts a thread. Fails: as StageThreads::start does, with this stage's name.
-  Expected<> start_thread(std::function<void()> body);
-  /// Ends the stage once: the first reason counts. Without `failure` it is closed in order.
-  void end(std::optional<std::string> failure);
+  StageWork& work() override { return work_; }
+  Expected<transport::LinkFigures> prime(std::uint64_t output_bytes, TimePoint deadline) override;
+  Expected<> start_threads(const transport::LinkFigures& figures,
+                           std::uint64_t output_bytes) override;
+  void close_parts() override;
+  void close_upstream() override { links_.close_upstream(); }
+  std::string_view counts() const override { return "request"; }
 
-  const StageContext context_;
   StageLinks links_;
   BoundedQueue<StageItem> to_compute_;
   SendQueue to_send_;
   StageWork work_;
-
-  // A thread that holds a SendTurn may wait for this; no thread waits for a turn while it holds
-  // this.
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  control::StageState state_ = control::StageState::kOpening;
-  std::string failure_;
-  const TimePoint opened_at_ = std::chrono::steady_clock::now();
-  std::optional<TimePoint> ended_at_;
-  bool has_upstream_ = false;  ///< and a thread that receives from it
-  bool has_downstream_;        ///< the next stage, or a sink and a thread that answers it
-  bool started_ = false;
-  std::atomic<bool> ended_{false};
   std::atomic<bool> running_{false};  ///< both links are set for good, and may be sent on
-
-  StageThreads threads_;
 };
 
 }  // namespace pareto::daemon

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "core/base/counted.h"
-#include "core/base/printable.h"
 #include "core/control/hello.h"
 #include "core/transport/prime.h"
 
@@ -26,9 +24,6 @@ constexpr MessageQueue::Budget kMostBytes{
 /// Time to tell the sink why training ends.
 constexpr std::chrono::seconds kToTell{1};
 
-constexpr std::chrono::hours kUntilItEnds{1};
-constexpr std::size_t kLongestReason = 1000;
-
 /// Returns null of a name that no codec has: who loads the shard checks it.
 const wire::Codec* codec_named(const std::string& name) {
   return wire::find_codec(name).value_or(nullptr);
@@ -37,7 +32,7 @@ const wire::Codec* codec_named(const std::string& name) {
 }  // namespace
 
 TrainingStage::TrainingStage(StageParts parts)
-    : context_(std::move(parts.context)),
+    : HostedStage(std::move(parts.context), parts.downstream != nullptr),
       sink_connects_(parts.downstream == nullptr),
       payload_checksum_(parts.payload_checksum),
       gradient_codec_(codec_named(parts.shard->options().training->settings.gradient_codec)),
@@ -48,17 +43,13 @@ TrainingStage::TrainingStage(StageParts parts)
       to_upstream_(kMostWaiting, kMostBytes),
       to_downstream_(kMostWaiting, kMostBytes),
       work_(
-          context_, parts.shard, std::move(parts.turns), [] { return false; }, [](Message) {}),
-      has_downstream_(!sink_connects_) {
+          context_, parts.shard, std::move(parts.turns), [] { return false; }, [](Message) {}) {
   if (!sink_connects_) downstream_.set(std::move(parts.downstream));
   steps_.emplace(context_, work_, parts.shard->options().training->settings,
                  TrainingQueues{from_upstream_, from_downstream_, to_upstream_, to_downstream_});
 }
 
-TrainingStage::~TrainingStage() {
-  while (!close_by(*deadline_after(kUntilItEnds))) {
-  }
-}
+TrainingStage::~TrainingStage() { end_and_join(); }
 
 Expected<> TrainingStage::attach(control::Role role, std::unique_ptr<Link>& link,
                                  Deadline deadline) {
@@ -78,74 +69,34 @@ Expected<> TrainingStage::attach(control::Role role, std::unique_ptr<Link>& link
     if (upstream) link->send_by(gradient_codec_);
     place.set(std::move(link));
   }
-  const auto served = [&]() -> Expected<> {
-    PARETO_TRY(place.send(control::ready_message(context_.pipeline), deadline));
-    const std::lock_guard lock(mutex_);
-    if (ended_) return fail(ErrorCode::kClosed, "{} has ended", context_.name());
-    PARETO_TRY(start_thread([this, upstream, &place] {
-      receive(place, upstream ? from_upstream_ : from_downstream_);
-    }));
-    (upstream ? has_upstream_ : has_downstream_) = true;
-    changed_.notify_all();
-    return {};
-  }();
-  if (!served) end(served.error().message);
-  return served;
+  if (auto ready = place.send(control::ready_message(context_.pipeline), deadline); !ready) {
+    end(ready.error().message);
+    return ready;
+  }
+  return serve(role, [this, upstream, &place] {
+    receive(place, upstream ? from_upstream_ : from_downstream_);
+  });
 }
 
-Expected<Nanoseconds> TrainingStage::start(TimePoint deadline) {
-  {
-    std::unique_lock lock(mutex_);
-    if (std::exchange(started_, true)) {
-      return fail(ErrorCode::kInvalidArgument, "{} was started before", context_.name());
-    }
-    const bool in_time = changed_.wait_until(
-        lock, deadline, [&] { return ended_ || (has_upstream_ && has_downstream_); });
-    if (ended_) {
-      return fail(ErrorCode::kClosed, "{} has ended{}{}", context_.name(),
-                  failure_.empty() ? "" : ": ", failure_);
-    }
-    if (!in_time) {
-      started_ = false;
-      return fail(ErrorCode::kTimeout, "{}: its {} did not connect in time", context_.name(),
-                  has_upstream_ ? "sink" : "upstream");
-    }
-  }
-  transport::LinkFigures figures;
-  if (!sink_connects_) {
-    auto primed = with_context(
-        transport::prime(downstream_.link(), context_.pipeline, work_.shard()->output_bytes(),
-                         transport::PingWay::kThere, deadline),
-        "{}: priming the link to the next stage", context_.name());
-    if (!primed) {
-      end(primed.error().message);
-      return tl::unexpected(std::move(primed).error());
-    }
-    figures = *primed;
-    context_.meter->round_trip = figures.round_trip.count();
-    context_.meter->link_bytes_per_second = figures.bytes_per_second;
-  }
-  if (auto running = start_threads(); !running) {
-    end(running.error().message);
-    return tl::unexpected(std::move(running).error());
-  }
-  return figures.round_trip;
+Expected<transport::LinkFigures> TrainingStage::prime(std::uint64_t output_bytes,
+                                                      TimePoint deadline) {
+  if (sink_connects_) return transport::LinkFigures{};
+  PARETO_ASSIGN(const auto figures,
+                transport::prime(downstream_.link(), context_.pipeline, output_bytes,
+                                 transport::PingWay::kThere, deadline));
+  context_.meter->round_trip = figures.round_trip.count();
+  context_.meter->link_bytes_per_second = figures.bytes_per_second;
+  return figures;
 }
 
-Expected<> TrainingStage::start_threads() {
-  const std::lock_guard lock(mutex_);
-  if (ended_) return fail(ErrorCode::kClosed, "{} has ended", context_.name());
-  if (state_ == control::StageState::kOpening) state_ = control::StageState::kRunning;
+Expected<> TrainingStage::start_threads(const transport::LinkFigures& /*figures*/,
+                                        std::uint64_t /*output_bytes*/) {
   if (!sink_connects_) {
     PARETO_TRY(start_thread([this] { receive(downstream_, from_downstream_); }));
   }
   PARETO_TRY(start_thread([this] { compute(); }));
   PARETO_TRY(start_thread([this] { send(to_upstream_, upstream_); }));
   return start_thread([this] { send(to_downstream_, downstream_); });
-}
-
-Expected<> TrainingStage::start_thread(std::function<void()> body) {
-  return with_context(threads_.start(std::move(body)), "{}", context_.name());
 }
 
 void TrainingStage::receive(TrainingLink& from, MessageQueue& queue) {
@@ -218,11 +169,6 @@ void TrainingStage::send(MessageQueue& queue, TrainingLink& to) {
   }
 }
 
-bool TrainingStage::is_draining() const {
-  const std::lock_guard lock(mutex_);
-  return state_ == control::StageState::kDraining;
-}
-
 void TrainingStage::link_ended(const Error& error) {
   // Once the end has been announced anybody may leave.
   if (error.code == ErrorCode::kClosed && is_draining()) return end(std::nullopt);
@@ -250,67 +196,17 @@ Expected<control::StageReport> TrainingStage::change_shard(std::shared_ptr<Loade
   return fail(ErrorCode::kInvalidArgument, "{} trains: it keeps its shard", context_.name());
 }
 
-void TrainingStage::end(std::optional<std::string> failure) {
-  if (failure) failure = printable(*failure, kLongestReason);
+void TrainingStage::close_parts() {
   {
+    // A link that is being attached is set under it.
     const std::lock_guard lock(mutex_);
-    if (ended_.exchange(true)) return;
-    ended_at_ = std::chrono::steady_clock::now();
-    state_ = failure ? control::StageState::kFailed : control::StageState::kClosed;
-    if (failure) failure_ = *failure;
     upstream_.close();
     downstream_.close();
-    changed_.notify_all();
   }
-  work_.close();
   for (MessageQueue* const queue :
        {&from_upstream_, &from_downstream_, &to_upstream_, &to_downstream_}) {
     queue->close();
   }
-  StageMeter& meter = *context_.meter;
-  meter.broken = failure.has_value();
-  meter.ended = true;
-  const std::string how = failure ? "failed: " + *failure
-                                  : "ended after " + counted(meter.requests.load(), "micro-batch");
-  context_.log(failure ? LogLevel::kWarn : LogLevel::kDebug, context_.name() + " " + how);
-}
-
-void TrainingStage::drain() {
-  bool ran = false;
-  {
-    const std::lock_guard lock(mutex_);
-    ran = state_ == control::StageState::kRunning;
-    if (!ran && state_ != control::StageState::kOpening) return;
-    if (ran) state_ = control::StageState::kDraining;
-  }
-  if (!ran) return end(std::nullopt);
-  upstream_.close();
-}
-
-std::optional<TimePoint> TrainingStage::idle_since() const {
-  const std::lock_guard lock(mutex_);
-  if (state_ == control::StageState::kOpening) return opened_at_;
-  return ended_at_;
-}
-
-bool TrainingStage::wait_ended(TimePoint deadline) {
-  std::unique_lock lock(mutex_);
-  return changed_.wait_until(lock, deadline, [&] { return ended_.load(); });
-}
-
-bool TrainingStage::close_by(TimePoint deadline) {
-  end(std::nullopt);
-  work_.stop();
-  return threads_.join_by(deadline);
-}
-
-control::StageReport TrainingStage::status() const {
-  const std::lock_guard lock(mutex_);
-  return report_of(context_, *work_.shard(), state_, failure_);
-}
-
-WatchedStage TrainingStage::watch() const {
-  return watched_stage(context_, *work_.shard(), status());
 }
 
 }  // namespace pareto::daemon

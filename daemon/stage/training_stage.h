@@ -40,16 +40,8 @@ class TrainingStage final : public HostedStage {
 
   Expected<> attach(control::Role role, std::unique_ptr<transport::Link>& link,
                     Deadline deadline) override;
-  Expected<Nanoseconds> start(TimePoint deadline) override;
   /// Fails: kInvalidArgument: it trains one shard only.
   Expected<control::StageReport> change_shard(std::shared_ptr<LoadedShard> shard) override;
-  void drain() override;
-  bool wait_ended(TimePoint deadline) override;
-  bool close_by(TimePoint deadline) override;
-  void let_go() override { work_.let_go(); }
-  control::StageReport status() const override;
-  WatchedStage watch() const override;
-  std::optional<TimePoint> idle_since() const override;
 
  private:
   // Bodies of the stage's threads.
@@ -60,16 +52,17 @@ class TrainingStage final : public HostedStage {
   /// Computes what a message asks for. Returns false behind the last one. Fails: as TrainingSteps.
   Expected<bool> handle(wire::Message message);
   Expected<> evaluate(wire::Message message);
-  Expected<> start_threads();
-  Expected<> start_thread(std::function<void()> body);
   /// Tells the sink why training ends, and ends the stage.
   void break_off(const Error& error);
   void link_ended(const Error& error);
-  /// Ends the stage once: the first reason counts. Without `failure` it is closed in order.
-  void end(std::optional<std::string> failure);
-  bool is_draining() const;
+  StageWork& work() override { return work_; }
+  Expected<transport::LinkFigures> prime(std::uint64_t output_bytes, TimePoint deadline) override;
+  Expected<> start_threads(const transport::LinkFigures& figures,
+                           std::uint64_t output_bytes) override;
+  void close_parts() override;
+  void close_upstream() override { upstream_.close(); }
+  std::string_view counts() const override { return "micro-batch"; }
 
-  const StageContext context_;
   const bool sink_connects_;
   const bool payload_checksum_;
   const wire::Codec* const gradient_codec_;
@@ -81,19 +74,6 @@ class TrainingStage final : public HostedStage {
   MessageQueue to_downstream_;
   StageWork work_;
   std::optional<TrainingSteps> steps_;
-
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  control::StageState state_ = control::StageState::kOpening;
-  std::string failure_;
-  const TimePoint opened_at_ = std::chrono::steady_clock::now();
-  std::optional<TimePoint> ended_at_;
-  bool has_upstream_ = false;
-  bool has_downstream_;
-  bool started_ = false;
-  std::atomic<bool> ended_{false};
-
-  StageThreads threads_;
 };
 
 }  // namespace pareto::daemon
