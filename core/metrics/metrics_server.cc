@@ -16,6 +16,7 @@
 
 #include "core/base/file.h"
 #include "core/metrics/http_answer.h"
+#include "core/tls/utc_text.h"
 #include "core/transport/address.h"
 #include "core/transport/socket.h"
 

@@ -57,7 +57,4 @@ class ServerCertificate {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Returns "2026-12-01 08:30 UTC".
-std::string utc_text(std::chrono::sys_seconds time);
-
 }  // namespace pareto::tls

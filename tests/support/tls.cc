@@ -9,8 +9,10 @@
 #include <asio/ssl.hpp>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 #include "core/base/file.h"
+#include "core/tls/credentials.h"
 
 namespace pareto::test {
 namespace {
@@ -27,9 +29,10 @@ void add_extension(X509& certificate, int nid, const char* value) {
   X509_EXTENSION_free(extension);
 }
 
-/// issuer: null signs itself.
+/// issuer: null signs itself. names: "IP:127.0.0.1", "DNS:pi-1.device.pareto-edge,DNS:…".
 Certificate make_certificate(const std::string& name, EVP_PKEY& key, const Validity& validity,
-                             X509* issuer, EVP_PKEY& issuer_key) {
+                             X509* issuer, EVP_PKEY& issuer_key,
+                             const std::string& names = "IP:127.0.0.1") {
   Certificate certificate(X509_new(), X509_free);
   X509* const raw = certificate.get();
   std::uint64_t serial = 0;
@@ -45,7 +48,7 @@ Certificate make_certificate(const std::string& name, EVP_PKEY& key, const Valid
   if (issuer == nullptr) {
     add_extension(*raw, NID_basic_constraints, "critical,CA:TRUE");
   } else {
-    add_extension(*raw, NID_subject_alt_name, "IP:127.0.0.1");
+    add_extension(*raw, NID_subject_alt_name, names.c_str());
   }
   if (X509_sign(raw, &issuer_key, EVP_sha256()) == 0) throw std::runtime_error("X509_sign");
   return certificate;
@@ -74,6 +77,7 @@ std::string to_pem(X509* certificate) {
 }  // namespace
 
 struct TestAuthority::Impl {
+  std::vector<std::string> revoked;  // serials, in hexadecimal
   std::filesystem::path folder;
   std::string path;
   Key key;
@@ -109,6 +113,65 @@ tls::CertificateFiles TestAuthority::issue(const std::string& name, const Validi
   std::filesystem::permissions(files.key, std::filesystem::perms::owner_read);
   write(files.certificate, to_pem(certificate.get()));
   return files;
+}
+
+std::filesystem::path TestAuthority::credentials(const tls::Identity& identity,
+                                                 const Validity& validity) const {
+  const std::filesystem::path folder =
+      impl_->folder / fmt::format("{}-{}", identity.name, to_string(identity.role));
+  std::filesystem::create_directories(folder);
+  const Key key = make_key();
+  const Certificate certificate =
+      make_certificate(identity.name, *key, validity, impl_->certificate.get(), *impl_->key,
+                       fmt::format("DNS:{},DNS:{}", dns_name(identity), dns_name(identity.role)));
+  write(folder / tls::kKeyFile, pem([&](BIO* bio) {
+          return PEM_write_bio_PrivateKey(bio, key.get(), nullptr, nullptr, 0, nullptr, nullptr);
+        }));
+  std::filesystem::permissions(folder / tls::kKeyFile, std::filesystem::perms::owner_read |
+                                                           std::filesystem::perms::owner_write);
+  write(folder / tls::kCertificateFile, to_pem(certificate.get()));
+  write(folder / tls::kAuthorityFile, to_pem(impl_->certificate.get()));
+  return folder;
+}
+
+void TestAuthority::revoke(const std::filesystem::path& credentials) {
+  const std::string text = *read_file(credentials / tls::kCertificateFile, 1 << 20);
+  const std::unique_ptr<BIO, decltype(&BIO_free)> bio(
+      BIO_new_mem_buf(text.data(), static_cast<int>(text.size())), BIO_free);
+  const Certificate certificate(PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr), X509_free);
+  const std::unique_ptr<BIGNUM, decltype(&BN_free)> number(
+      ASN1_INTEGER_to_BN(X509_get0_serialNumber(certificate.get()), nullptr), BN_free);
+  char* const serial = BN_bn2hex(number.get());
+  impl_->revoked.emplace_back(serial);
+  OPENSSL_free(serial);
+}
+
+std::string TestAuthority::revocation(const Validity& validity) const {
+  const std::unique_ptr<X509_CRL, decltype(&X509_CRL_free)> list(X509_CRL_new(), X509_CRL_free);
+  X509_CRL_set_version(list.get(), 1);
+  X509_CRL_set_issuer_name(list.get(), X509_get_subject_name(impl_->certificate.get()));
+  ASN1_TIME* const begin = X509_gmtime_adj(nullptr, validity.begins.count());
+  ASN1_TIME* const end = X509_gmtime_adj(nullptr, validity.ends.count());
+  X509_CRL_set1_lastUpdate(list.get(), begin);
+  X509_CRL_set1_nextUpdate(list.get(), end);
+  for (const std::string& serial : impl_->revoked) {
+    BIGNUM* number = nullptr;
+    BN_hex2bn(&number, serial.c_str());
+    ASN1_INTEGER* const integer = BN_to_ASN1_INTEGER(number, nullptr);
+    X509_REVOKED* const entry = X509_REVOKED_new();
+    X509_REVOKED_set_serialNumber(entry, integer);
+    X509_REVOKED_set_revocationDate(entry, begin);
+    X509_CRL_add0_revoked(list.get(), entry);
+    ASN1_INTEGER_free(integer);
+    BN_free(number);
+  }
+  ASN1_TIME_free(begin);
+  ASN1_TIME_free(end);
+  X509_CRL_sort(list.get());
+  if (X509_CRL_sign(list.get(), impl_->key.get(), EVP_sha256()) == 0) {
+    throw std::runtime_error("X509_CRL_sign");
+  }
+  return pem([&](BIO* bio) { return PEM_write_bio_X509_CRL(bio, list.get()); });
 }
 
 HttpResult say_over_tls(const std::string& address, std::string_view bytes,

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "core/tls/identity.h"
 #include "core/tls/server_certificate.h"
 #include "tests/support/http.h"
 
@@ -31,6 +32,13 @@ class TestAuthority {
   /// or a client. A passphrase locks the key.
   tls::CertificateFiles issue(const std::string& name, const Validity& validity = {},
                               const std::string& passphrase = "") const;
+  /// Returns a folder of credentials for an identity, made afresh: FOLDER/NAME-ROLE.
+  std::filesystem::path credentials(const tls::Identity& identity,
+                                    const Validity& validity = {}) const;
+  /// Takes certificates of such folders back: from now on revocation() lists them.
+  void revoke(const std::filesystem::path& credentials);
+  /// Returns the list of those taken back, as PEM; it is due again after `validity`.
+  std::string revocation(const Validity& validity = {}) const;
 
  private:
   struct Impl;

@@ -1,0 +1,261 @@
+#include "core/tls/credentials.h"
+
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/tls/pem.h"
+#include "core/tls/utc_text.h"
+#include "core/tls/watched_files.h"
+
+namespace pareto::tls {
+namespace {
+
+using Names = std::unique_ptr<GENERAL_NAMES, FreedBy<GENERAL_NAMES_free>>;
+using Store = std::unique_ptr<X509_STORE, FreedBy<X509_STORE_free>>;
+using StoreContext = std::unique_ptr<X509_STORE_CTX, FreedBy<X509_STORE_CTX_free>>;
+
+constexpr std::chrono::days kRenewWithin{30};
+
+struct Paths {
+  std::string certificate, key, authority, revoked;
+};
+
+Paths paths_in(const std::filesystem::path& folder) {
+  return {folder / kCertificateFile, folder / kKeyFile, folder / kAuthorityFile,
+          folder / kRevokedFile};
+}
+
+Expected<Identity> identity_of(X509& certificate) {
+  const Names names(static_cast<GENERAL_NAMES*>(
+      X509_get_ext_d2i(&certificate, NID_subject_alt_name, nullptr, nullptr)));
+  std::vector<std::string> dns_names;
+  for (int i = 0; i < sk_GENERAL_NAME_num(names.get()); ++i) {
+    const GENERAL_NAME* const name = sk_GENERAL_NAME_value(names.get(), i);
+    if (name->type != GEN_DNS) continue;
+    const ASN1_STRING* const text = name->d.dNSName;
+    dns_names.emplace_back(reinterpret_cast<const char*>(ASN1_STRING_get0_data(text)),
+                           static_cast<std::size_t>(ASN1_STRING_length(text)));
+  }
+  return identity_among(dns_names);
+}
+
+/// Goes on past an old list of revoked certificates, and past an authority without a list.
+int verify_as_said(int verified, X509_STORE_CTX* context) {
+  switch (X509_STORE_CTX_get_error(context)) {
+    case X509_V_ERR_CRL_HAS_EXPIRED:
+    case X509_V_ERR_CRL_NOT_YET_VALID:
+    case X509_V_ERR_UNABLE_TO_GET_CRL:
+      X509_STORE_CTX_set_error(context, X509_V_OK);
+      return 1;
+    default:
+      return verified;
+  }
+}
+
+/// As verify_as_said(), and past the dates: this process's own certificate is used while it lasts.
+int verify_own(int verified, X509_STORE_CTX* context) {
+  switch (X509_STORE_CTX_get_error(context)) {
+    case X509_V_ERR_CERT_HAS_EXPIRED:
+    case X509_V_ERR_CERT_NOT_YET_VALID:
+      X509_STORE_CTX_set_error(context, X509_V_OK);
+      return 1;
+    default:
+      return verify_as_said(verified, context);
+  }
+}
+
+/// Verifies the first of `chain` against a store. Returns the reason why not; "" if it holds.
+std::string reason_against(X509_STORE& store, const std::vector<Certificate>& chain,
+                           X509_STORE_CTX_verify_cb callback) {
+  const std::unique_ptr<STACK_OF(X509), FreedBy<[](STACK_OF(X509) * all) { sk_X509_free(all); }>>
+      between(sk_X509_new_null());
+  for (std::size_t i = 1; i < chain.size(); ++i) sk_X509_push(between.get(), chain[i].get());
+  const StoreContext context(X509_STORE_CTX_new());
+  if (!context ||
+      X509_STORE_CTX_init(context.get(), &store, chain.front().get(), between.get()) != 1) {
+    return openssl_reason();
+  }
+  X509_STORE_CTX_set_verify_cb(context.get(), callback);
+  if (X509_verify_cert(context.get()) == 1) return "";
+  ERR_clear_error();
+  return X509_verify_cert_error_string(X509_STORE_CTX_get_error(context.get()));
+}
+
+Expected<Store> make_store(const Paths& paths) {
+  PARETO_ASSIGN(const std::vector<Certificate> authorities,
+                with_context(read_certificates(paths.authority), "authority"));
+  Store store(X509_STORE_new());
+  unsigned long flags = X509_V_FLAG_PARTIAL_CHAIN;
+  for (const Certificate& authority : authorities) {
+    X509_STORE_add_cert(store.get(), authority.get());
+  }
+  if (std::filesystem::exists(paths.revoked)) {
+    PARETO_ASSIGN(const RevocationList list,
+                  with_context(read_revocation_list(paths.revoked), "revoked certificates"));
+    const bool signed_by_one = std::ranges::any_of(authorities, [&](const Certificate& authority) {
+      return X509_CRL_verify(list.get(), X509_get0_pubkey(authority.get())) == 1;
+    });
+    ERR_clear_error();
+    if (!signed_by_one) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "revoked certificates: {} is not signed by an authority in {}: copy it from the "
+                  "authority's folder again",
+                  paths.revoked, paths.authority);
+    }
+    X509_STORE_add_crl(store.get(), list.get());
+    flags |= X509_V_FLAG_CRL_CHECK;
+  }
+  X509_STORE_set_flags(store.get(), flags);
+  return store;
+}
+
+Expected<std::shared_ptr<SSL_CTX>> make_context(const std::vector<Certificate>& own, EVP_PKEY& key,
+                                                X509_STORE& store) {
+  std::shared_ptr<SSL_CTX> context(SSL_CTX_new(TLS_method()), SSL_CTX_free);
+  bool used = context != nullptr &&
+              SSL_CTX_set_min_proto_version(context.get(), TLS1_3_VERSION) == 1 &&
+              SSL_CTX_use_certificate(context.get(), own.front().get()) == 1 &&
+              SSL_CTX_use_PrivateKey(context.get(), &key) == 1;
+  for (std::size_t i = 1; used && i < own.size(); ++i) {
+    used = SSL_CTX_add1_chain_cert(context.get(), own[i].get()) == 1;
+  }
+  if (!used)
+    return fail(ErrorCode::kInvalidArgument, "OpenSSL does not take it: {}", openssl_reason());
+  SSL_CTX_set_options(context.get(), SSL_OP_NO_TICKET | SSL_OP_NO_COMPRESSION);
+  SSL_CTX_set_num_tickets(context.get(), 0);
+  SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
+  SSL_CTX_set1_cert_store(context.get(), &store);
+  SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT,
+                     verify_as_said);
+  return context;
+}
+
+}  // namespace
+
+struct Credentials::Impl {
+  struct Loaded {
+    Identity identity;
+    PemTexts pem;
+    std::shared_ptr<SSL_CTX> context;
+    std::chrono::sys_seconds expiry{};
+  };
+
+  explicit Impl(const std::filesystem::path& folder)
+      : paths(paths_in(folder)),
+        watched({paths.certificate, paths.key, paths.authority, paths.revoked}) {}
+
+  Expected<Loaded> read() const {
+    PARETO_ASSIGN(const std::vector<Certificate> own,
+                  with_context(read_certificates(paths.certificate), "certificate"));
+    PARETO_ASSIGN(const Key key, with_context(read_key(paths.key), "key"));
+    PARETO_ASSIGN(const Store store, make_store(paths));
+    if (X509_check_private_key(own.front().get(), key.get()) != 1) {
+      ERR_clear_error();
+      return fail(
+          ErrorCode::kInvalidArgument,
+          "key: {} does not belong to the first certificate in {}: the two are made together",
+          paths.key, paths.certificate);
+    }
+    Loaded loaded;
+    PARETO_ASSIGN(loaded.identity,
+                  with_context(identity_of(*own.front()), "certificate: {}", paths.certificate));
+    const std::string reason = reason_against(*store, own, verify_own);
+    if (!reason.empty()) {
+      return fail(
+          ErrorCode::kInvalidArgument,
+          "certificate: {} does not hold against {}: {}: paretoctl pki issue makes one that "
+          "does",
+          paths.certificate, paths.authority, reason);
+    }
+    PARETO_ASSIGN(loaded.context, with_context(make_context(own, *key, *store), "certificate: {}",
+                                               paths.certificate));
+    PARETO_ASSIGN(loaded.pem.certificate, read_pem(paths.certificate));
+    PARETO_ASSIGN(loaded.pem.key, read_pem(paths.key));
+    PARETO_ASSIGN(loaded.pem.authority, read_pem(paths.authority));
+    loaded.expiry = std::chrono::sys_seconds::max();
+    for (const Certificate& certificate : own) {
+      loaded.expiry = std::min(loaded.expiry, time_of(X509_get0_notAfter(certificate.get())));
+    }
+    return loaded;
+  }
+
+  const Paths paths;
+  WatchedFiles<Loaded> watched;
+};
+
+Credentials::Credentials(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Credentials::~Credentials() = default;
+
+Expected<std::shared_ptr<Credentials>> Credentials::open(const std::filesystem::path& folder) {
+  std::error_code error;
+  if (!std::filesystem::exists(folder / kCertificateFile, error) &&
+      error != std::errc::permission_denied) {
+    return fail(
+        ErrorCode::kNotFound,
+        "credentials: {} holds no {}: on a device paretod enroll makes it, for a coordinator "
+        "paretoctl pki init does",
+        folder.string(), kCertificateFile);
+  }
+  std::shared_ptr<Credentials> credentials(new Credentials(std::make_unique<Impl>(folder)));
+  PARETO_TRY(with_context(credentials->refresh(), "credentials"));
+  return credentials;
+}
+
+Expected<bool> Credentials::refresh() {
+  return impl_->watched.refresh([this] { return impl_->read(); });
+}
+
+Identity Credentials::identity() const { return impl_->watched.in_use().identity; }
+std::shared_ptr<SSL_CTX> Credentials::context() const { return impl_->watched.in_use().context; }
+PemTexts Credentials::pem() const { return impl_->watched.in_use().pem; }
+std::chrono::sys_seconds Credentials::expiry() const { return impl_->watched.in_use().expiry; }
+
+Expected<Identity> Credentials::peer_of(ssl_st& connection) {
+  X509* const certificate = SSL_get0_peer_certificate(&connection);
+  if (certificate == nullptr) return fail(ErrorCode::kPermission, "the peer shows no certificate");
+  return identity_of(*certificate);
+}
+
+Expected<Identity> Credentials::judge(const std::string& chain_pem) const {
+  std::vector<Certificate> chain;
+  const Bio pem = text_bio(chain_pem);
+  while (Certificate next{PEM_read_bio_X509(pem.get(), nullptr, nullptr, nullptr)}) {
+    chain.push_back(std::move(next));
+  }
+  ERR_clear_error();
+  if (chain.empty()) return fail(ErrorCode::kPermission, "the peer shows no certificate");
+  const std::shared_ptr<SSL_CTX> current = context();
+  const std::string reason =
+      reason_against(*SSL_CTX_get_cert_store(current.get()), chain, verify_as_said);
+  if (!reason.empty()) {
+    return fail(ErrorCode::kPermission, "the peer's certificate does not hold: {}", reason);
+  }
+  return identity_of(*chain.front());
+}
+
+std::vector<std::string> Credentials::warnings() const {
+  std::vector<std::string> warnings;
+  const std::chrono::sys_seconds expires = expiry();
+  const auto now = std::chrono::system_clock::now();
+  if (expires <= now) {
+    warnings.push_back(
+        fmt::format("certificate {} has expired ({}): peers refuse it until it is renewed",
+                    impl_->paths.certificate, utc_text(expires)));
+  } else if (expires <= now + kRenewWithin) {
+    warnings.push_back(
+        fmt::format("certificate {} expires soon ({}): paretoctl pki renew makes another",
+                    impl_->paths.certificate, utc_text(expires)));
+  }
+  if (all_may_read(impl_->paths.key)) {
+    warnings.push_back(
+        fmt::format("key {} may be read by every user: chmod o-r", impl_->paths.key));
+  }
+  return warnings;
+}
+
+}  // namespace pareto::tls

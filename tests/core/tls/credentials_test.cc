@@ -1,0 +1,180 @@
+#include "core/tls/credentials.h"
+
+#include <gmock/gmock.h>
+#include <openssl/ssl.h>
+
+#include <chrono>
+
+#include "core/base/file.h"
+#include "tests/support/tls.h"
+
+namespace pareto::tls {
+namespace {
+
+using namespace std::chrono_literals;
+using test::TestAuthority;
+using test::Validity;
+using testing::HasSubstr;
+
+class CredentialsTest : public testing::Test {
+ protected:
+  std::shared_ptr<Credentials> open(const std::filesystem::path& folder) {
+    auto opened = Credentials::open(folder);
+    EXPECT_TRUE(opened) << opened.error().message;
+    return opened.value_or(nullptr);
+  }
+  static Error refusal(const std::filesystem::path& folder) {
+    const auto opened = Credentials::open(folder);
+    return opened ? Error{} : opened.error();
+  }
+  void write(const std::filesystem::path& path, const std::string& text) {
+    ASSERT_TRUE(write_file_atomically(path, text));
+  }
+  static std::string read(const std::filesystem::path& path) { return *read_file(path, 1 << 20); }
+
+  /// Shakes hands in memory. Returns what the server says of the client, and the reverse.
+  static std::pair<Expected<Identity>, Expected<Identity>> meet(const Credentials& server,
+                                                                const Credentials& client) {
+    SSL* const one = SSL_new(server.context().get());
+    SSL* const other = SSL_new(client.context().get());
+    BIO* left = nullptr;
+    BIO* right = nullptr;
+    BIO_new_bio_pair(&left, 0, &right, 0);
+    SSL_set_bio(one, left, left);
+    SSL_set_bio(other, right, right);
+    SSL_set_accept_state(one);
+    SSL_set_connect_state(other);
+    int served = 0;
+    int asked = 0;
+    for (int i = 0; i < 20; ++i) {
+      if (asked != 1) asked = SSL_do_handshake(other);
+      if (served != 1) served = SSL_do_handshake(one);
+    }
+    const auto said = [](SSL* ssl, int done) -> Expected<Identity> {
+      if (done == 1) return Credentials::peer_of(*ssl);
+      return fail(ErrorCode::kPermission, "{}",
+                  X509_verify_cert_error_string(SSL_get_verify_result(ssl)));
+    };
+    auto result = std::pair(said(one, served), said(other, asked));
+    SSL_free(one);
+    SSL_free(other);
+    return result;
+  }
+
+  const TemporaryFolder folder_ = TemporaryFolder::create("credentials").value();
+  TestAuthority authority_{folder_.path(), "authority"};
+  const Identity device_{"pi-1", Role::kDevice};
+  const Identity coordinator_{"lab", Role::kCoordinator};
+};
+
+TEST_F(CredentialsTest, TellTheTwoSidesWhoTheOtherIs) {
+  const auto device = open(authority_.credentials(device_));
+  const auto coordinator = open(authority_.credentials(coordinator_));
+  ASSERT_TRUE(device && coordinator);
+  EXPECT_EQ(device->identity(), device_);
+  const auto [client, server] = meet(*device, *coordinator);
+  ASSERT_TRUE(client && server) << (client ? server : client).error().message;
+  EXPECT_EQ(*client, coordinator_);
+  EXPECT_EQ(*server, device_);
+  EXPECT_TRUE(device->warnings().size() == 1) << "a life of a day is short";
+}
+
+TEST_F(CredentialsTest, RefuseAnotherAuthoritysAndExpiredOnes) {
+  TestAuthority other(folder_.path(), "other");
+  const auto device = open(authority_.credentials(device_));
+  const auto stranger = open(other.credentials(coordinator_));
+  const auto late = open(authority_.credentials({"late", Role::kCoordinator}, {-48h, -1h}));
+  ASSERT_TRUE(device && stranger && late);
+  EXPECT_FALSE(meet(*device, *stranger).first);
+  EXPECT_FALSE(meet(*stranger, *device).second);
+  const auto [client, server] = meet(*device, *late);
+  ASSERT_FALSE(client);
+  EXPECT_THAT(client.error().message, HasSubstr("expired"));
+  EXPECT_THAT(late->warnings(), testing::Contains(HasSubstr("has expired")));
+  EXPECT_THAT(device->judge(late->pem().certificate).error().message, HasSubstr("expired"));
+  EXPECT_EQ(device->judge(stranger->pem().certificate).error().code, ErrorCode::kPermission);
+  EXPECT_EQ(device->judge("nothing").error().code, ErrorCode::kPermission);
+}
+
+TEST_F(CredentialsTest, RefuseWhoWasTakenBackOnceTheListIsThere) {
+  const auto theirs = authority_.credentials(coordinator_);
+  const auto ours = authority_.credentials(device_);
+  const auto device = open(ours);
+  const auto lost = open(theirs);
+  ASSERT_TRUE(device && lost);
+  EXPECT_TRUE(device->judge(lost->pem().certificate));
+  authority_.revoke(theirs);
+  // A list that is over its time holds on.
+  write(ours / kRevokedFile, authority_.revocation({-48h, -1h}));
+  EXPECT_TRUE(device->refresh().value());
+  EXPECT_FALSE(device->refresh().value());
+  EXPECT_THAT(device->judge(lost->pem().certificate).error().message, HasSubstr("revoked"));
+  EXPECT_FALSE(meet(*device, *lost).first);
+  const auto next = open(authority_.credentials(coordinator_));
+  EXPECT_TRUE(meet(*device, *next).first);
+}
+
+TEST_F(CredentialsTest, StayAsTheyAreWhileNewFilesCannotBeUsed) {
+  const auto folder = authority_.credentials(device_);
+  const auto device = open(folder);
+  ASSERT_TRUE(device);
+  const std::string key = read(folder / kKeyFile);
+  write(folder / kKeyFile, "no key");
+  EXPECT_FALSE(device->refresh());
+  EXPECT_TRUE(device->judge(device->pem().certificate));
+  write(folder / kKeyFile, key);
+  EXPECT_TRUE(device->refresh().value());
+  // Both files of another certificate.
+  const auto before = device->expiry();
+  authority_.credentials(device_, {-1h, 2400h});
+  EXPECT_TRUE(device->refresh().value());
+  EXPECT_GT(device->expiry(), before);
+  EXPECT_TRUE(device->warnings().empty());
+}
+
+TEST_F(CredentialsTest, SayWhatIsWrongWithAFolder) {
+  EXPECT_EQ(refusal(folder_.path() / "absent").code, ErrorCode::kNotFound);
+  EXPECT_THAT(refusal(folder_.path() / "absent").message, HasSubstr("paretod enroll"));
+  const auto folder = authority_.credentials(device_);
+  const auto other = authority_.credentials(coordinator_);
+  TestAuthority stranger(folder_.path(), "stranger");
+  write(folder / kRevokedFile, stranger.revocation());
+  EXPECT_THAT(refusal(folder).message, HasSubstr("not signed by an authority"));
+  write(folder / kRevokedFile, "nothing");
+  EXPECT_THAT(refusal(folder).message, HasSubstr("no list of revoked certificates"));
+  std::filesystem::remove(folder / kRevokedFile);
+  write(folder / kAuthorityFile, read(stranger.certificate()));
+  EXPECT_THAT(refusal(folder).message, HasSubstr("does not hold against"));
+  write(folder / kAuthorityFile, read(authority_.certificate()));
+  write(folder / kKeyFile, read(other / kKeyFile));
+  EXPECT_THAT(refusal(folder).message, HasSubstr("does not belong"));
+  std::filesystem::remove(folder / kKeyFile);
+  EXPECT_EQ(refusal(folder).code, ErrorCode::kInvalidArgument);
+  // A certificate of a web server names neither role nor name.
+  const CertificateFiles web = authority_.issue("web");
+  write(folder / kCertificateFile, read(web.certificate));
+  write(folder / kKeyFile, read(web.key));
+  EXPECT_THAT(refusal(folder).message, HasSubstr("names no coordinator"));
+}
+
+TEST(IdentityTest, IsTheOneThatTheNamesAgreeOn) {
+  const Identity device{"pi-1", Role::kDevice};
+  EXPECT_EQ(dns_name(device), "pi-1.device.pareto-edge");
+  EXPECT_EQ(to_string(device), "device pi-1");
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(identity_among(Names{dns_name(Role::kDevice), dns_name(device)}).value(), device);
+  EXPECT_FALSE(identity_among(Names{dns_name(Role::kDevice)}));
+  EXPECT_FALSE(identity_among(Names{dns_name(device), "pi-2.device.pareto-edge"}));
+  EXPECT_FALSE(identity_among(Names{dns_name(device), "pi-1.coordinator.pareto-edge"}));
+  EXPECT_FALSE(identity_among(Names{"a.b.device.pareto-edge"}));
+  EXPECT_FALSE(identity_among(Names{std::string("a\0.device.pareto-edge", 21)}));
+  for (const char* name : {"", "-a", "a-", "a.b", "a b", "ä"})
+    EXPECT_FALSE(valid_name(name)) << name;
+  EXPECT_FALSE(valid_name(std::string(64, 'a')));
+  EXPECT_TRUE(valid_name(std::string(63, 'a')));
+  EXPECT_EQ(parse_role("observer").value(), Role::kObserver);
+  EXPECT_THAT(parse_role("root").error().message, HasSubstr("coordinator, device and observer"));
+}
+
+}  // namespace
+}  // namespace pareto::tls
