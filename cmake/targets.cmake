@@ -55,10 +55,21 @@ function(pareto_precompile name pch)
 endfunction()
 
 # LibTorch headers cost 10-16 s a file: every target that sees them reuses one precompiled header.
+# COLD: optimised less, as in pareto_library. Such targets share a header of their own, because the
+# compiler takes only one that was made with the same options.
 function(pareto_use_torch name)
+  cmake_parse_arguments(ARG "COLD" "" "" ${ARGN})
+  set(pch pareto_torch_pch)
+  if(ARG_COLD AND CMAKE_BUILD_TYPE STREQUAL Release)
+    set(pch pareto_torch_cold_pch)
+    target_compile_options(${name} PRIVATE -O1)
+  endif()
   target_link_libraries(${name} PRIVATE pareto_torch)
-  pareto_precompile(${name} pareto_torch_pch <torch/script.h>)
-  target_link_libraries(pareto_torch_pch PRIVATE pareto_torch)
+  pareto_precompile(${name} ${pch} <torch/script.h>)
+  target_link_libraries(${pch} PRIVATE pareto_torch)
+  if(pch STREQUAL pareto_torch_cold_pch)
+    target_compile_options(${pch} PRIVATE -O1)
+  endif()
 endfunction()
 
 set(PARETO_TEST_PATIENCE 1 CACHE STRING "how many times as long as usual tests wait for programs, and may take: for emulated ones")
@@ -94,8 +105,8 @@ endfunction()
 
 # pareto_test(core_wire_test core/wire LINK core_wire …): one test program for the *_test.cc of
 # tests/<folder>.
-# LABELS core|daemon|e2e…: `ctest -L` picks them; sanitizer runs use core, daemon and e2e, that of
-# threads also threads.
+# LABELS core|daemon|e2e…: `ctest -L` picks them. Sanitizer runs take core, daemon and e2e. That of
+# addresses also takes bytes (one thread reads foreign bytes), that of threads also threads.
 # SHARDS n: as n tests, name.0 …, one at a time: what is tried again, or times out (TIMEOUT seconds
 # each), is a part of it.
 # FILTER: only those of its cases, as --gtest_filter says it.
@@ -108,7 +119,7 @@ function(pareto_test name folder)
                              PARETO_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
   pareto_unite(${name})
   if(ARG_TORCH)
-    pareto_use_torch(${name})
+    pareto_use_torch(${name} COLD)
     # g++ 12 sees a text of nearly all memory where two short ones are joined.
     target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow -Wno-restrict -Wno-array-bounds>)
   else()

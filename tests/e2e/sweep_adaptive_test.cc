@@ -20,7 +20,7 @@ TEST_F(Sweep, AnAdaptiveOneMeasuresWhatMayBeOnTheFrontAndGoesOnWhereItStopped) {
   Daemon second("second", folder());
   const auto devices = inventory({{"first", first.address()}, {"second", second.address()}});
   auto arguments = small_sweep({"--devices", devices, "--splits", "modules", "--transport", "tcp",
-                                "--adaptive", "--budget", "20s"});
+                                "--adaptive", "--budget", "8s"});
   arguments.insert(arguments.begin(), "paretoctl");
   Process sweep(arguments);
   // Both devices are profiled first.
@@ -52,10 +52,10 @@ TEST_F(Sweep, AnAdaptiveOneMeasuresWhatMayBeOnTheFrontAndGoesOnWhereItStopped) {
   EXPECT_TRUE(run["options"]["sweep"]["adaptive"].get<bool>());
   EXPECT_THAT(run["note"].get<std::string>(), HasSubstr("The sweep is adaptive"));
   const auto longer = paretoctl(
-      {"sweep", "--store", path("results.db"), "--resume", "last", "--budget", "25s", "--json"});
+      {"sweep", "--store", path("results.db"), "--resume", "last", "--budget", "10s", "--json"});
   ASSERT_EQ(longer.exit_code, 0) << longer.errors;
-  EXPECT_THAT(json::parse(longer.output)["note"].get<std::string>(), HasSubstr("25 s in all"));
-  EXPECT_EQ(json::parse(longer.output)["options"]["sweep"]["budget_s"], 25)
+  EXPECT_THAT(json::parse(longer.output)["note"].get<std::string>(), HasSubstr("10 s in all"));
+  EXPECT_EQ(json::parse(longer.output)["options"]["sweep"]["budget_s"], 10)
       << "what was said anew is kept";
   expect_honest(json::parse(longer.output));
   const auto front = paretoctl({"front", "--store", path("results.db"), "--json", "last"});
