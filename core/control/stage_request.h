@@ -25,6 +25,11 @@ struct StageRequest {
   double weight = 1;
   /// Priority of its requests that name none; more is sooner: ±plan::kMostPriority.
   int priority = 0;
+  // Those who may speak with the stage, "device pi-1" or "coordinator lab" as certificates name
+  // them. Empty: links are not secured.
+  std::string upstream_peer{};    ///< the one that connects its upstream link
+  std::string sink_peer{};        ///< the one that takes its results
+  std::string downstream_peer{};  ///< the device that has to answer at `downstream`
   bool operator==(const StageRequest&) const = default;
 };
 

@@ -169,6 +169,9 @@ v1::OpenStageRequest to_wire(const StageRequest& stage) {
   wire.set_no_checksum(!stage.payload_checksum);
   wire.set_weight(stage.weight);
   wire.set_priority(stage.priority);
+  wire.set_upstream_peer(stage.upstream_peer);
+  wire.set_sink_peer(stage.sink_peer);
+  wire.set_downstream_peer(stage.downstream_peer);
   wire.set_profiled_compute_ns(static_cast<std::uint64_t>(stage.profiled_compute.count()));
   return wire;
 }
@@ -187,6 +190,9 @@ StageRequest from_wire(const v1::OpenStageRequest& wire) {
   stage.payload_checksum = !wire.no_checksum();
   if (wire.weight() != 0) stage.weight = wire.weight();
   stage.priority = wire.priority();
+  stage.upstream_peer = wire.upstream_peer();
+  stage.sink_peer = wire.sink_peer();
+  stage.downstream_peer = wire.downstream_peer();
   stage.profiled_compute = Nanoseconds(static_cast<Nanoseconds::rep>(
       std::min<std::uint64_t>(wire.profiled_compute_ns(), INT64_MAX)));
   return stage;

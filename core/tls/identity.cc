@@ -41,6 +41,19 @@ std::string to_string(const Identity& identity) {
   return fmt::format("{} {}", to_string(identity.role), identity.name);
 }
 
+Expected<Identity> parse_identity(std::string_view text) {
+  const std::size_t space = text.find(' ');
+  if (space == std::string_view::npos) {
+    return fail(ErrorCode::kInvalidArgument,
+                "\"{}\" names nobody: a role and a name do, like \"device pi-1\"", printable(text));
+  }
+  Identity identity;
+  PARETO_ASSIGN(identity.role, parse_role(text.substr(0, space)));
+  identity.name = text.substr(space + 1);
+  PARETO_TRY(valid_name(identity.name));
+  return identity;
+}
+
 Expected<> valid_name(std::string_view name) {
   const auto allowed = [](unsigned char c) { return std::isalnum(c) != 0 || c == '-'; };
   if (!name.empty() && name.size() <= kLongestName && std::ranges::all_of(name, allowed) &&

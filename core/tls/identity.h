@@ -29,6 +29,8 @@ struct Identity {
 };
 /// Returns "device pi-1".
 std::string to_string(const Identity& identity);
+/// Reads what to_string() wrote. Fails: kInvalidArgument.
+Expected<Identity> parse_identity(std::string_view text);
 
 /// Checks the name of a device, a coordinator or an observer: 1 to 63 letters, digits and hyphens,
 /// as in a host's name. Fails: kInvalidArgument.

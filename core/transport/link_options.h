@@ -3,8 +3,15 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 
+#include "core/tls/identity.h"
 #include "core/wire/codec.h"
+
+namespace pareto::tls {
+class Credentials;  // core/tls/credentials.h
+}  // namespace pareto::tls
 
 namespace pareto::transport {
 
@@ -20,11 +27,8 @@ struct Limits {
   std::uint64_t read_ahead_bytes = std::uint64_t{4} << 20;
 };
 
-/// The terms of a link on this side. The two sides of a link need not agree on them.
-///
-/// Credentials have no field yet, because no transport can use them. They become a field here: the
-/// certificate, the key and the authority of this process (core/tls), which TcpLink::open() makes a
-/// TLS stream of in place of a plain socket.
+/// The terms of a link on this side. The two sides of a link need not agree on them, but for
+/// credentials: either both have some, of one authority, or neither has.
 struct LinkOptions {
   Limits limits{};
   /// The codec of tensors that are sent; null: they travel as they are. Every link takes what any
@@ -35,6 +39,13 @@ struct LinkOptions {
   /// there. Headers always have one. Transports within a machine ignore this, because only its
   /// memory lies between their ends.
   bool payload_checksum = true;
+  /// The certificate that this side shows, and the authority whose certificates it takes: links
+  /// over a network are mutual TLS. Null: they are plain. Transports within a machine ignore it,
+  /// because the kernel vouches for the user of a peer's process.
+  std::shared_ptr<const tls::Credentials> credentials = nullptr;
+  /// The one that has to be at the other end of a link that is opened; no value: any device. Only
+  /// credentials can tell.
+  std::optional<tls::Identity> expected_peer = std::nullopt;
 };
 
 }  // namespace pareto::transport

@@ -64,12 +64,18 @@ struct Sent {
 ///   then it closes.
 /// - kClosed: either side closed.
 /// - kUnavailable: the connection broke.
-/// - kCorrupt: the peer's bytes are no frame; the link closes.
+/// - kCorrupt: the peer's bytes are no frame, or were changed on their way; the link closes.
+/// - kPermission: one side does not take the other's certificate, or only one has credentials; the
+///   link closes.
 /// - kExhausted: a frame is over the limits. One received closes the link. One to be sent is
 ///   refused before a byte of it went out, and the link lives on.
 class Link {
  public:
   virtual ~Link() = default;
+  /// Waits until identity() says who the peer is, as well as the transport can tell. A link that
+  /// was connected knows it; one that was accepted learns it here, or in the first send or receive,
+  /// so that a slow peer delays nobody who accepts.
+  virtual Expected<> authenticate(Deadline /*deadline*/ = std::nullopt) { return {}; }
   /// Returns when the transport owns the bytes. Blocks while the peer does not take them: that is
   /// the backpressure.
   virtual Expected<Sent> send(const wire::Message& message, Deadline deadline = std::nullopt) = 0;
@@ -89,7 +95,8 @@ class Link {
   virtual void abort() { close(); }
   /// Returns where the peer is, "tcp 127.0.0.1:40312": for logs and errors.
   virtual std::string peer() const = 0;
-  /// Returns who the peer is. A name that is not authenticated is no reason to allow anything.
+  /// Returns who the peer is, as far as authenticate() has found out. A name that is not
+  /// authenticated is no reason to allow anything.
   virtual PeerIdentity identity() const = 0;
 };
 
@@ -128,7 +135,8 @@ class Transport {
   /// (not this machine's, or not yet).
   virtual Expected<std::unique_ptr<Listener>> listen(const std::string& address,
                                                      const LinkOptions& options = {}) = 0;
-  /// Fails: kUnavailable (nobody there), kTimeout, kInvalidArgument.
+  /// Fails: kUnavailable (nobody there), kTimeout, kInvalidArgument, kPermission (certificates, or
+  /// somebody else than the expected peer).
   virtual Expected<std::unique_ptr<Link>> connect(const std::string& address, Deadline deadline,
                                                   const LinkOptions& options = {}) = 0;
 };

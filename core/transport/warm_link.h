@@ -44,6 +44,7 @@ class WarmLink final : public Link {
   /// Closes.
   ~WarmLink() override;
 
+  Expected<> authenticate(Deadline deadline) override { return link_->authenticate(deadline); }
   Expected<Sent> send(const wire::Message& message, Deadline deadline) override;
   Expected<Received> receive(Deadline deadline) override { return link_->receive(deadline); }
   void trust(std::uint64_t max_frame_bytes) override { link_->trust(max_frame_bytes); }

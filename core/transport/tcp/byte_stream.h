@@ -1,9 +1,7 @@
 // The stream that a tcp link stands on: bytes in order, both ways. Internal to core/transport/tcp.
 //
 //   TcpLink: frames ──▶ ByteStream: bytes        SocketStream: the plain socket
-//
-// A second implementation may lie between frames and socket, as TLS will. It cuts its records out
-// of the parts itself, and says by identity() whose certificate it has seen.
+//                                                TlsStream: mutual TLS on a socket
 #pragma once
 
 #include <sys/uio.h>
@@ -24,11 +22,14 @@ namespace pareto::transport::tcp {
 /// Threads: one may write while another reads; shut_down() from any, at any time, more than once.
 /// Fails: kTimeout (the deadline; of these bytes none has moved, and the stream may be used on),
 /// kClosed (shut_down() was called, or the peer reads no more), kUnavailable (the connection
-/// broke).
+/// broke), kCorrupt (bytes were changed on their way), kPermission (certificates, or only one side
+/// has credentials). After the last three nothing moves any more.
 class ByteStream {
  public:
   /// Shuts down.
   virtual ~ByteStream() = default;
+  /// Waits until identity() is final. The other calls do so first.
+  virtual Expected<> authenticate(Deadline /*deadline*/) { return {}; }
   /// Waits until the connection takes a byte, then writes as many of `parts`, in order, as it takes
   /// without waiting. Returns how many. Requires a byte to write.
   virtual Expected<std::size_t> write_some(std::span<const iovec> parts, Deadline deadline) = 0;
@@ -39,7 +40,7 @@ class ByteStream {
   virtual void shut_down() = 0;
   /// Returns the address of the other end, "127.0.0.1:40312".
   virtual std::string address() const = 0;
-  /// Returns who is at the other end.
+  /// Returns who is at the other end, as far as is known by now.
   virtual PeerIdentity identity() const = 0;
 };
 

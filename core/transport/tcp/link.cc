@@ -6,6 +6,7 @@
 #include "core/base/cpu_time.h"
 #include "core/transport/frame_options.h"
 #include "core/transport/tcp/socket_stream.h"
+#include "core/transport/tcp/tls_stream.h"
 
 namespace pareto::transport::tcp {
 namespace {
@@ -26,8 +27,17 @@ void drop_front(std::vector<iovec>& parts, std::size_t& first, std::size_t count
 
 }  // namespace
 
-Expected<std::unique_ptr<Link>> TcpLink::open(FileDescriptor socket, const LinkOptions& options) {
-  PARETO_ASSIGN(auto stream, SocketStream::open(std::move(socket)));
+Expected<std::unique_ptr<Link>> TcpLink::connect(FileDescriptor socket, Deadline deadline,
+                                                 const LinkOptions& options) {
+  PARETO_ASSIGN(auto stream, options.credentials
+                                 ? TlsStream::connect(std::move(socket), options, deadline)
+                                 : SocketStream::open(std::move(socket)));
+  return std::make_unique<TcpLink>(std::move(stream), options);
+}
+
+Expected<std::unique_ptr<Link>> TcpLink::accept(FileDescriptor socket, const LinkOptions& options) {
+  PARETO_ASSIGN(auto stream, options.credentials ? TlsStream::accept(std::move(socket), options)
+                                                 : SocketStream::open(std::move(socket)));
   return std::make_unique<TcpLink>(std::move(stream), options);
 }
 
@@ -36,6 +46,10 @@ TcpLink::TcpLink(std::unique_ptr<ByteStream> stream, const LinkOptions& options)
       peer_("tcp " + stream_->address()),
       encoder_(frame_options(options), frame_limits(options.limits)),
       decoder_(stranger_limits(options.limits)) {}
+
+Expected<> TcpLink::authenticate(Deadline deadline) {
+  return with_context(stream_->authenticate(deadline), "{}", peer_);
+}
 
 Expected<Sent> TcpLink::send(const wire::Message& message, Deadline deadline) {
   const TimePoint start = now();
@@ -87,9 +101,13 @@ Expected<Received> TcpLink::receive(Deadline deadline) {
     if (closed_) return fail(ErrorCode::kClosed, "{}: the link is closed", peer_);
     const auto read = read_some(deadline);
     if (read) continue;
-    // After bytes that are no frame, no later byte can be trusted either.
+    // After bytes that are no frame, no later byte can be trusted either; nor can a peer that is
+    // somebody else.
     const ErrorCode code = read.error().code;
-    if (code == ErrorCode::kCorrupt || code == ErrorCode::kExhausted) close();
+    if (code == ErrorCode::kCorrupt || code == ErrorCode::kExhausted ||
+        code == ErrorCode::kPermission) {
+      close();
+    }
     return with_context(Expected<Received>(tl::unexpected(read.error())), "{}: receiving", peer_);
   }
   return arrival_.take(decoder_);

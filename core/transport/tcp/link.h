@@ -23,11 +23,16 @@ namespace pareto::transport::tcp {
 /// Threads: as Link says; members are grouped by the direction whose thread uses them.
 class TcpLink final : public Link {
  public:
-  /// Takes a connected, non-blocking socket. Fails: kExhausted (no descriptors left).
-  static Expected<std::unique_ptr<Link>> open(FileDescriptor socket, const LinkOptions& options);
+  /// Takes a socket that was connected, which does not block. With credentials, ends the handshake
+  /// of TLS. Fails: kExhausted (no descriptors left), and as TlsStream::connect().
+  static Expected<std::unique_ptr<Link>> connect(FileDescriptor socket, Deadline deadline,
+                                                 const LinkOptions& options);
+  /// Takes a socket that was accepted, which does not block. Fails: kExhausted.
+  static Expected<std::unique_ptr<Link>> accept(FileDescriptor socket, const LinkOptions& options);
 
   TcpLink(std::unique_ptr<ByteStream> stream, const LinkOptions& options);
 
+  Expected<> authenticate(Deadline deadline) override;
   Expected<Sent> send(const wire::Message& message, Deadline deadline) override;
   Expected<Received> receive(Deadline deadline) override;
   void trust(std::uint64_t max_frame_bytes) override {

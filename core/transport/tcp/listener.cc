@@ -24,7 +24,7 @@ TcpListener::~TcpListener() { close(); }
 Expected<std::unique_ptr<Link>> TcpListener::accept(Deadline deadline) {
   PARETO_ASSIGN(FileDescriptor socket, with_context(accept_connection(socket_, waker_, deadline),
                                                     "tcp {}: accepting", address_));
-  return TcpLink::open(std::move(socket), options_);
+  return TcpLink::accept(std::move(socket), options_);
 }
 
 void TcpListener::close() {

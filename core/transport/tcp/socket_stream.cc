@@ -6,6 +6,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
+
+#include "core/transport/tcp/drain.h"
+#include "core/transport/tcp/tls_failure.h"
 
 namespace pareto::transport::tcp {
 namespace {
@@ -17,8 +21,16 @@ msghdr header_of(std::span<const iovec> parts) {
   return header;
 }
 
-tl::unexpected<Error> broken(int number) {
-  return fail(ErrorCode::kUnavailable, "the connection broke: {}", errno_text(number));
+tl::unexpected<Error> broken(int number) { return tl::unexpected(broken_connection(number)); }
+
+/// Returns whether bytes begin like a record of TLS, which no frame does: a handshake or an alert.
+bool begins_like_tls(const iovec& first, std::size_t got) {
+  constexpr unsigned char kAlert = 21;
+  constexpr unsigned char kHandshake = 22;
+  constexpr unsigned char kVersion = 3;
+  const auto* const bytes = static_cast<const unsigned char*>(first.iov_base);
+  return std::min(first.iov_len, got) >= 2 && (bytes[0] == kAlert || bytes[0] == kHandshake) &&
+         bytes[1] == kVersion;
 }
 
 }  // namespace
@@ -31,12 +43,7 @@ Expected<std::unique_ptr<ByteStream>> SocketStream::open(FileDescriptor socket) 
 
 SocketStream::~SocketStream() {
   shut_down();
-  // Closing a socket with unread bytes resets the connection, and what we sent last would be lost
-  // with it.
-  constexpr int kMostRounds = 64;
-  for (int round = 0; round < kMostRounds; ++round) {
-    if (::recv(socket_.get(), nullptr, 1 << 20, MSG_TRUNC | MSG_DONTWAIT) <= 0) break;
-  }
+  drain(socket_);
 }
 
 Expected<std::size_t> SocketStream::write_some(std::span<const iovec> parts, Deadline deadline) {
@@ -66,7 +73,13 @@ Expected<std::size_t> SocketStream::read_some(std::span<const iovec> parts, Dead
     if (shut_down_) return fail(ErrorCode::kClosed, "the link is closed");
     const ssize_t got = ::recvmsg(socket_.get(), &header, MSG_DONTWAIT);
     if (got == 0) peer_ended_ = true;
-    if (got >= 0) return static_cast<std::size_t>(got);
+    if (got >= 0) {
+      const auto bytes = static_cast<std::size_t>(got);
+      if (!std::exchange(begun_, true) && begins_like_tls(parts.front(), bytes)) {
+        return tl::unexpected(speaks_tls());
+      }
+      return bytes;
+    }
     const int number = errno;
     if (number == EAGAIN) {
       PARETO_TRY(wait_until_ready(socket_.get(), POLLIN, &waker_, deadline));

@@ -34,6 +34,7 @@ class SocketStream final : public ByteStream {
   const FileDescriptor socket_;
   Waker waker_;
   const std::string address_;
+  bool begun_ = false;  ///< the reading thread's: the peer's first bytes were looked at
   std::atomic<bool> shut_down_ = false;
   std::atomic<bool> peer_ended_ = false;  ///< seen by either direction, told to the writing one
 };

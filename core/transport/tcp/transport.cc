@@ -26,7 +26,7 @@ class TcpTransport final : public Transport {
     const auto open = [&]() -> Expected<std::unique_ptr<Link>> {
       PARETO_ASSIGN(const HostPort where, parse_host_port(address));
       PARETO_ASSIGN(FileDescriptor socket, open_connection(where, deadline));
-      return TcpLink::open(std::move(socket), options);
+      return TcpLink::connect(std::move(socket), deadline, options);
     };
     return with_context(open(), "tcp");
   }

@@ -65,9 +65,22 @@ TEST(Wire, AShardReportThatNoDeviceGivesIsCorrupt) {
 }
 
 TEST(Wire, AStageRequestComesBack) {
-  const StageRequest request{
-      0xfedc'ba98'7654'3210, 3,     "shard-1", "tcp", "grpc", "10.0.0.2:7071", 9, 1 << 20, "fp16",
-      Nanoseconds(12'345),   false, 2.5,       -7};
+  const StageRequest request{0xfedc'ba98'7654'3210,
+                             3,
+                             "shard-1",
+                             "tcp",
+                             "grpc",
+                             "10.0.0.2:7071",
+                             9,
+                             1 << 20,
+                             "fp16",
+                             Nanoseconds(12'345),
+                             false,
+                             2.5,
+                             -7,
+                             "device pi-1",
+                             "coordinator lab",
+                             "device pi-3"};
   EXPECT_EQ(from_wire(to_wire(request)), request);
   v1::OpenStageRequest endless;
   endless.set_profiled_compute_ns(std::numeric_limits<std::uint64_t>::max());

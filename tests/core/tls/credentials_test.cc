@@ -161,6 +161,10 @@ TEST(IdentityTest, IsTheOneThatTheNamesAgreeOn) {
   const Identity device{"pi-1", Role::kDevice};
   EXPECT_EQ(dns_name(device), "pi-1.device.pareto-edge");
   EXPECT_EQ(to_string(device), "device pi-1");
+  EXPECT_EQ(parse_identity("device pi-1"), device);
+  for (const char* nobody : {"", "device", "device ", "king pi-1", "device -x", "pi-1 device"}) {
+    EXPECT_EQ(parse_identity(nobody).error().code, ErrorCode::kInvalidArgument) << nobody;
+  }
   using Names = std::vector<std::string>;
   EXPECT_EQ(identity_among(Names{dns_name(Role::kDevice), dns_name(device)}).value(), device);
   EXPECT_FALSE(identity_among(Names{dns_name(Role::kDevice)}));

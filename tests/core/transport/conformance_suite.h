@@ -6,20 +6,46 @@
 #pragma once
 
 #include "tests/core/transport/fixture.h"
+#include "tests/core/transport/test_credentials.h"
 
 namespace pareto::transport {
 
-/// One run for each transport (conformance_test.cc names them).
-class Conformance : public testing::TestWithParam<std::string> {
- protected:
-  Conformance() : transport_(must(make_transport(GetParam()))) {}
+/// A transport, plain or with credentials on both sides.
+struct Way {
+  std::string transport;
+  bool secured = false;
+};
 
+/// One run for each way (conformance_test.cc lists them).
+class Conformance : public testing::TestWithParam<Way> {
+ protected:
+  Conformance() : transport_(must(make_transport(GetParam().transport))) {}
+
+  /// Returns the options with the credentials of a device, which listens.
+  LinkOptions accepting(LinkOptions options = {}) const {
+    if (GetParam().secured) options.credentials = test_credentials().device;
+    return options;
+  }
+  /// Returns the options with the credentials of a coordinator, which connects.
+  LinkOptions connecting(LinkOptions options = {}) const {
+    if (GetParam().secured) options.credentials = test_credentials().coordinator;
+    return options;
+  }
   std::unique_ptr<Listener> listen(const LinkOptions& options = {}) {
-    return must(transport_->listen(listen_address(*transport_), options));
+    return must(transport_->listen(listen_address(*transport_), accepting(options)));
+  }
+  Expected<std::unique_ptr<Link>> dial(const std::string& address) {
+    return transport_->connect(address, soon(), connecting());
   }
   Pair connect(Listener& listener, const LinkOptions& options = {}) {
-    auto client = must(transport_->connect(listener.address(), soon(), options));
-    return {std::move(client), must(listener.accept(soon()))};
+    // Both sides of a handshake have to be at it.
+    Async accepted([&] {
+      auto server = must(listener.accept(soon()));
+      EXPECT_TRUE(server->authenticate(soon()));
+      return server;
+    });
+    auto client = must(transport_->connect(listener.address(), soon(), connecting(options)));
+    return {std::move(client), accepted.get()};
   }
   Pair pair(const LinkOptions& options = {}) {
     const auto listener = listen(options);

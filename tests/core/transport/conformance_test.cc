@@ -251,18 +251,23 @@ TEST_P(Conformance, TwoLinksDoNotMix) {
   EXPECT_EQ(filled.error.code, ErrorCode::kClosed) << filled.error.message;
 }
 
-std::vector<std::string> names() {
-  std::vector<std::string> all;
-  for (const auto& transport : builtin_transports()) all.emplace_back(transport->name());
+std::vector<Way> ways() {
+  std::vector<Way> all;
+  for (const auto& transport : builtin_transports()) {
+    all.push_back({std::string(transport->name())});
+    if (transport->name() == "tcp") all.push_back({"tcp", true});
+  }
   return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(Transports, Conformance, testing::ValuesIn(names()),
-                         [](const auto& param) { return param.param; });
+INSTANTIATE_TEST_SUITE_P(Transports, Conformance, testing::ValuesIn(ways()), [](const auto& param) {
+  return param.param.transport + (param.param.secured ? "_tls" : "");
+});
 
 TEST(Transports, AreFoundByName) {
-  EXPECT_GE(names().size(), 3U);
-  for (const std::string& name : names()) EXPECT_EQ(must(make_transport(name))->name(), name);
+  const std::vector<std::unique_ptr<Transport>> all = builtin_transports();
+  EXPECT_GE(all.size(), 3U);
+  for (const auto& one : all) EXPECT_EQ(must(make_transport(one->name()))->name(), one->name());
   const auto none = make_transport("tcpp");
   ASSERT_EQ(code_of(none), ErrorCode::kNotFound);
   EXPECT_NE(none.error().message.find("did you mean tcp"), std::string::npos)
