@@ -28,6 +28,8 @@ constexpr int kTimedRuns = 3;
 constexpr double kHopeless = 1.3;
 constexpr double kFarBehind = 2;
 constexpr std::chrono::milliseconds kShort{10};
+// Two long runs of each of two engines that are this far apart decide between them.
+constexpr double kApart = 1.1;
 constexpr int kMostTurns = 10;
 constexpr std::uint64_t kContestSeed = 1;
 // Folding and fusing reorder sums; a graph gone wrong is off by far more.
@@ -204,24 +206,30 @@ class Contest {
       return round < kTimedRuns || (round < kMostTurns && best_so_far() < kShort / round);
     };
     int rounds = 1;
-    for (; has_turn(rounds) && !is_decided(); ++rounds) {
+    for (; has_turn(rounds) && !is_decided(rounds); ++rounds) {
       for (std::size_t i = 1; i < candidates_.size(); ++i) time_once(candidates_[i]);
       free_hopeless();
     }
-    // The plain engine is slow; where another is twice as fast even its cold run decides.
+    // The plain engine is slow. If another is twice as fast even its cold run decides, and a long
+    // one after it does unless it comes near.
     Candidate& plain = candidates_[0];
-    const bool close = std::none_of(
-        candidates_.begin() + 1, candidates_.end(),
-        [&](const Candidate& c) { return c.engine && 2 * c.timing.best < plain.timing.best; });
-    for (int round = 0; close && round < rounds; ++round) time_once(plain);
+    for (int round = 0; round < rounds; ++round) {
+      if (is_behind(plain, kFarBehind)) break;
+      if (round > 0 && best_so_far() > kShort && is_behind(plain, kHopeless)) break;
+      time_once(plain);
+    }
   }
 
-  /// Returns whether only one is left, and plain's cold run took twice as long: more of its own
-  /// runs would change nothing.
-  bool is_decided() const {
-    const auto left = std::count_if(candidates_.begin() + 1, candidates_.end(),
-                                    [](const Candidate& c) { return c.engine != nullptr; });
-    return left == 1 && 2 * best_so_far() < candidates_[0].timing.best;
+  /// Returns whether more runs would change nothing: only one engine is left, and plain's cold run
+  /// took twice as long, or the best of long runs is far from the next one.
+  bool is_decided(int rounds) const {
+    const auto is_left = [](const Candidate& c) { return c.engine != nullptr; };
+    if (std::count_if(candidates_.begin() + 1, candidates_.end(), is_left) == 1) {
+      return is_behind(candidates_[0], kFarBehind);
+    }
+    if (rounds < 2 || best_so_far() <= kShort) return false;
+    const auto is_near = [this](const Candidate& c) { return c.engine && !is_behind(c, kApart); };
+    return std::count_if(candidates_.begin() + 1, candidates_.end(), is_near) == 1;
   }
 
   /// Returns the best of the times that were taken after a warm-up; the longest time there is if

@@ -95,10 +95,22 @@ bool sizes_follow_data(const std::string& kind) {
 }
 
 bool asks_for_sizes(const std::string& kind) {
-  static const std::unordered_set<std::string> kKinds{
-      "aten::size",   "aten::len",       "aten::dim",    "aten::numel", "aten::is_floating_point",
-      "aten::__is__", "aten::__isnot__", "aten::stride", "prim::dtype", "prim::device",
-      "prim::layout", "aten::is_complex"};
+  static const std::unordered_set<std::string> kKinds{"aten::size",
+                                                      "aten::len",
+                                                      "aten::dim",
+                                                      "aten::numel",
+                                                      "aten::is_floating_point",
+                                                      "aten::__is__",
+                                                      "aten::__isnot__",
+                                                      "aten::stride",
+                                                      "prim::dtype",
+                                                      "prim::device",
+                                                      "prim::layout",
+                                                      "aten::is_complex",
+                                                      "aten::new_zeros",
+                                                      "aten::new_ones",
+                                                      "aten::zeros_like",
+                                                      "aten::ones_like"};
   return kKinds.contains(kind);
 }
 

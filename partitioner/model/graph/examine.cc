@@ -56,33 +56,50 @@ bool is_number(const ValueSpec& spec) {
          (spec.leaf.is<std::int64_t>() || spec.leaf.is<double>() || spec.leaf.is<bool>());
 }
 
+bool reads_any(const Operator& op, const std::vector<bool>& values) {
+  return std::ranges::any_of(
+      op.inputs, [&](std::int64_t input) { return values[static_cast<std::size_t>(input)]; });
+}
+
+/// Returns of each value whether its numbers follow from the data; its sizes may all the same.
+std::vector<bool> values_of_data(const Graph& graph) {
+  std::vector<bool> of_data(graph.values.size(), false);
+  for (const std::int64_t input : graph.inputs) of_data[static_cast<std::size_t>(input)] = true;
+  for (const Operator& op : graph.operators) {
+    if (!reads_any(op, of_data) || asks_for_sizes(op.kind)) continue;
+    const bool writes = op.kind.ends_with('_') && !op.inputs.empty();
+    if (writes && !of_data[static_cast<std::size_t>(op.inputs.front())]) {
+      // Whatever shares memory with what it writes to holds data from now on.
+      return std::vector<bool>(graph.values.size(), true);
+    }
+    for (const std::int64_t output : op.outputs) of_data[static_cast<std::size_t>(output)] = true;
+  }
+  return of_data;
+}
+
 /// Returns whether sizes may follow from what the data are: of results of such operators, or of
 /// what is made with numbers read off the data.
-bool may_depend_on_data(const Graph& graph) {
-  std::vector<bool> holds_data(graph.values.size(), false);
-  for (const std::int64_t input : graph.inputs) holds_data[static_cast<std::size_t>(input)] = true;
+bool may_depend_on_data(const Graph& graph, const std::vector<bool>& of_data) {
   for (const Operator& op : graph.operators) {
-    if (op.inner_operators > 0 || sizes_follow_data(op.kind)) return true;
-    const bool reads_data = std::ranges::any_of(
-        op.inputs, [&](std::int64_t input) { return holds_data[static_cast<std::size_t>(input)]; });
-    if (!reads_data || asks_for_sizes(op.kind)) continue;
+    if (op.inner_operators > 0 || (sizes_follow_data(op.kind) && reads_any(op, of_data))) {
+      return true;
+    }
     for (const std::int64_t output : op.outputs) {
       const auto at = static_cast<std::size_t>(output);
       const ValueSpec& spec = graph.values[at].spec;
       // where() of a condition alone lists where it holds.
       const bool lists = op.kind == "aten::where" && spec.kind == ValueSpec::Kind::kList;
-      if (lists || is_number(spec)) return true;
-      holds_data[at] = true;
+      if (of_data[at] && (lists || is_number(spec))) return true;
     }
   }
   return false;
 }
 
-/// Returns whether an operator makes a tensor of integers or bools, whose elements examples of what
-/// crosses a cut repeat.
-bool makes_integers(const ExampleRun& run, const Graph& graph) {
+/// Returns whether an operator makes a tensor of integers or bools of the data. Examples of what
+/// crosses a cut repeat its elements, which a run without layers does not have.
+bool makes_integers(const ExampleRun& run, const Graph& graph, const std::vector<bool>& of_data) {
   for (std::size_t i = 0; i < graph.values.size(); ++i) {
-    if (graph.values[i].producer >= 0 && run.ranges[i]) return true;
+    if (graph.values[i].producer >= 0 && of_data[i] && run.ranges[i]) return true;
   }
   return false;
 }
@@ -97,7 +114,6 @@ std::vector<InputShape> without_data(std::vector<InputShape> shapes) {
 Expected<> find_data_dependence(GraphRunner& runner, const Flat& flat, const Graph& graph,
                                 const std::vector<InputShape>& shapes, const ExampleRun& first,
                                 std::vector<std::string>& reasons) {
-  if (!may_depend_on_data(graph)) return {};
   const bool has_data =
       std::ranges::any_of(shapes, [](const InputShape& shape) { return shape.data.has_value(); });
   auto ran = run_at(runner, flat, graph, without_data(shapes), first.batch, kOtherSeed);
@@ -146,7 +162,9 @@ Expected<Examined> examine_flat(const Flat& flat, const std::vector<InputShape>&
   runner.skip_layers(skips);
   PARETO_ASSIGN(auto runs, run_at_two_batches(runner, flat, graph, shapes, batches));
   auto reasons = add_specs(runs, graph);
-  if (skips && (may_depend_on_data(graph) || makes_integers(runs.back(), graph))) {
+  const std::vector<bool> of_data = values_of_data(graph);
+  const bool data_matter = may_depend_on_data(graph, of_data);
+  if (skips && (data_matter || makes_integers(runs.back(), graph, of_data))) {
     // Numbers do matter.
     runner.skip_layers(false);
     PARETO_ASSIGN(runs, run_at_two_batches(runner, flat, graph, shapes, batches));
@@ -155,7 +173,9 @@ Expected<Examined> examine_flat(const Flat& flat, const std::vector<InputShape>&
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     graph.values[static_cast<std::size_t>(graph.inputs[i])].spec.range = shapes[i].range;
   }
-  PARETO_TRY(find_data_dependence(runner, flat, graph, shapes, runs.front(), reasons));
+  if (data_matter) {
+    PARETO_TRY(find_data_dependence(runner, flat, graph, shapes, runs.front(), reasons));
+  }
   if (runs.size() > 1 && !treats_samples_alike(graph)) {
     // What is a multiple of the batch at two may not be one at a third. It may refuse that one.
     const std::int64_t third = 2 * runs[1].batch - runs[0].batch;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "partitioner/model/graph/flatten.h"
@@ -20,12 +21,6 @@ bool is_number_type(const c10::TypePtr& type) {
 bool holds_numbers(const c10::TypePtr& type) {
   if (const auto list = type->cast<c10::ListType>()) return is_number_type(list->getElementType());
   return is_number_type(type);
-}
-
-bool reads_tensor(const Node* node) {
-  return std::ranges::any_of(node->inputs(), [](const torch::jit::Value* input) {
-    return !holds_numbers(input->type()) && input->node()->kind() != c10::prim::Constant;
-  });
 }
 
 /// Returns a tensor of the CPU that lies row by row and is not quantised; null for all else. Half
@@ -104,23 +99,30 @@ std::optional<at::Tensor> linear_zeros(std::span<const c10::IValue> inputs) {
 
 }  // namespace
 
-bool ignores_numbers(torch::jit::Graph& graph) {
-  return std::ranges::all_of(graph.nodes(), [](const Node* node) {
+bool ignores_numbers(torch::jit::Graph& graph, std::size_t data_inputs) {
+  std::unordered_set<const torch::jit::Value*> of_data(
+      graph.inputs().begin(), graph.inputs().begin() + static_cast<std::ptrdiff_t>(std::min(
+                                                           data_inputs, graph.inputs().size())));
+  const auto is_of_data = [&](const torch::jit::Value* value) { return of_data.contains(value); };
+  for (const Node* node : graph.nodes()) {
     const std::string kind = node->kind().toQualString();
-    if (!node->blocks().empty() || sizes_follow_data(kind) || kind == "aten::where") return false;
-    if (node->kind() == c10::prim::Constant || asks_for_sizes(kind) || !reads_tensor(node)) {
-      return true;
+    if (!node->blocks().empty()) return false;
+    if (asks_for_sizes(kind) || std::ranges::none_of(node->inputs(), is_of_data)) continue;
+    if (sizes_follow_data(kind) || kind == "aten::where") return false;
+    // Whatever shares memory with what it writes to would hold data from now on.
+    if (kind.ends_with('_') && !is_of_data(node->input(0))) return false;
+    for (const torch::jit::Value* output : node->outputs()) {
+      if (holds_numbers(output->type())) return false;
+      of_data.insert(output);
     }
-    return std::ranges::none_of(node->outputs(), [](const torch::jit::Value* output) {
-      return holds_numbers(output->type());
-    });
-  });
+  }
+  return true;
 }
 
 bool may_skip_layers(torch::jit::Graph& graph, const std::vector<InputShape>& shapes) {
-  return ignores_numbers(graph) && std::ranges::none_of(shapes, [](const InputShape& shape) {
-           return limits_of(shape.dtype).has_value();
-         });
+  return ignores_numbers(graph, shapes.size()) &&
+         std::ranges::none_of(
+             shapes, [](const InputShape& shape) { return limits_of(shape.dtype).has_value(); });
 }
 
 std::optional<at::Tensor> zeros_of_layer(const Node* node, std::span<const c10::IValue> inputs) {

@@ -13,9 +13,9 @@
 namespace pareto::model {
 
 /// Returns whether neither the shapes in a graph nor what it refuses can follow from what floating
-/// numbers are. It has no branches and loops, nothing reads numbers off tensors, and no size
-/// follows data.
-bool ignores_numbers(torch::jit::Graph& graph);
+/// numbers are. It has no branches and loops, nothing reads numbers off the data, which are the
+/// first `data_inputs` of its inputs, and no size follows from them. Weights are no data.
+bool ignores_numbers(torch::jit::Graph& graph, std::size_t data_inputs);
 /// Returns whether layers may be skipped on examples of those inputs: the graph ignores numbers,
 /// and no input holds integers, which devices would see examples of.
 bool may_skip_layers(torch::jit::Graph& graph, const std::vector<InputShape>& shapes);

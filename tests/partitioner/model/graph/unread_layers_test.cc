@@ -77,10 +77,12 @@ TEST(UnreadLayers, ThatAreNotCommonCompute) {
   EXPECT_EQ(compared("torch.relu(x0)", {pictures}), 0);
 }
 
+/// Returns whether the body of forward(self, x, w) ignores the numbers of x.
 bool ignores(const std::string& body) {
-  const auto module = test::scripted("Numbers", "def forward(self, x):\n" + body);
+  const auto module = test::scripted("Numbers", "def forward(self, x, w):\n" + body);
   auto graph = module.get_method("forward").graph()->copy();
-  return ignores_numbers(*graph);
+  constexpr std::size_t kSelfAndX = 2;
+  return ignores_numbers(*graph, kSelfAndX);
 }
 
 TEST(UnreadLayers, AreReadWhereNumbersDecide) {
@@ -90,6 +92,16 @@ TEST(UnreadLayers, AreReadWhereNumbersDecide) {
   EXPECT_FALSE(ignores("    return x[x > 0]\n"));
   EXPECT_FALSE(ignores("    if bool(x.sum() > 0):\n        x = x + 1\n    return x\n"));
   EXPECT_FALSE(ignores("    return torch.nonzero(x)\n"));
+}
+
+TEST(UnreadLayers, AreNotReadByWhatWeightsAndSizesDecide) {
+  EXPECT_TRUE(ignores("    return x + w[w > 0].sum()\n"));
+  EXPECT_TRUE(ignores("    n = torch.tensor(x.size(1)) // 2\n    return x[:, : int(n)]\n"));
+  EXPECT_TRUE(ignores("    m = torch.zeros_like(x)\n    m[:, 1:].fill_(1)\n    return x + m\n"));
+  EXPECT_TRUE(ignores("    return x * float(w.sum())\n"));
+  EXPECT_FALSE(ignores("    w.copy_(x)\n    return x * float(w.sum())\n"));
+  EXPECT_FALSE(ignores("    w[0].copy_(x)\n    return x * float(w.sum())\n"));
+  EXPECT_FALSE(ignores("    return x * float(torch.stack([w, x]).sum())\n"));
 }
 
 TEST(UnreadLayers, AWrongOneIsStillRefusedInLibTorchsWords) {
