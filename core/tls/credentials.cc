@@ -57,7 +57,8 @@ int verify_as_said(int verified, X509_STORE_CTX* context) {
   }
 }
 
-/// As verify_as_said(), and past the dates: this process's own certificate is used while it lasts.
+/// Goes on past what verify_as_said() does, and past dates: this process uses its own certificate
+/// also when it has expired, so that its peers say so.
 int verify_own(int verified, X509_STORE_CTX* context) {
   switch (X509_STORE_CTX_get_error(context)) {
     case X509_V_ERR_CERT_HAS_EXPIRED:

@@ -10,7 +10,7 @@
 
 namespace pareto::tls {
 
-/// What a certificate lets its owner do.
+/// Rights that a certificate gives to its owner.
 enum class Role {
   kCoordinator,  ///< every call; sends requests to pipelines, takes their results
   kDevice,       ///< serves calls; opens links to the next device of a pipeline
