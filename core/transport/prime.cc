@@ -8,7 +8,7 @@ namespace {
 using wire::Message;
 using wire::MessageKind;
 
-constexpr int kSmallPings = 8;
+constexpr int kPrimingPings = 8;
 // Fewer where they take long: what varies is small next to that.
 constexpr int kFewestSmallPings = 2;
 constexpr std::chrono::milliseconds kSmallPingsTime{30};
@@ -25,7 +25,7 @@ constexpr int kMostLargest = 10;
 // A ping that is no better than this part of the best one before found the connection warm.
 constexpr double kSettled = 0.95;
 
-TimePoint now() { return std::chrono::steady_clock::now(); }
+TimePoint prime_now() { return std::chrono::steady_clock::now(); }
 
 /// One link and the pings sent on it. Threads: one owner.
 class Pinger {
@@ -48,7 +48,7 @@ class Pinger {
 
   /// Returns whether a ping of twice the size of one that took so long ends in time; the rest of
   /// deploying needs some too.
-  bool has_time_after(Nanoseconds last) const { return deadline_ - now() >= 4 * last; }
+  bool has_time_after(Nanoseconds last) const { return deadline_ - prime_now() >= 4 * last; }
 
  private:
   Link& link_;
@@ -100,11 +100,11 @@ Expected<LinkFigures> prime(Link& link, std::uint64_t pipeline, std::uint64_t bo
   Pinger pinger(link, pipeline, way, deadline);
   LinkFigures figures;
   figures.round_trip = Nanoseconds::max();
-  const TimePoint began = now();
-  for (int i = 0; i < kSmallPings; ++i) {
+  const TimePoint began = prime_now();
+  for (int i = 0; i < kPrimingPings; ++i) {
     PARETO_ASSIGN(const Nanoseconds time, pinger.ping());
     figures.round_trip = std::min(figures.round_trip, time);
-    const Nanoseconds spent = now() - began;
+    const Nanoseconds spent = prime_now() - began;
     if (spent > kOneIsEnough || (i + 1 >= kFewestSmallPings && spent > kSmallPingsTime)) break;
   }
   std::uint64_t largest = std::min(boundary_bytes, kMostBytes);

@@ -7,7 +7,7 @@
 namespace pareto::transport {
 namespace {
 
-TimePoint now() { return std::chrono::steady_clock::now(); }
+TimePoint warm_now() { return std::chrono::steady_clock::now(); }
 
 }  // namespace
 
@@ -32,7 +32,7 @@ std::uint64_t warm_for(const LinkFigures& figures, std::uint64_t boundary_bytes,
 }
 
 WarmLink::WarmLink(std::unique_ptr<Link> link, wire::Message padding, Nanoseconds interval)
-    : link_(std::move(link)), padding_(std::move(padding)), schedule_(interval, now()) {
+    : link_(std::move(link)), padding_(std::move(padding)), schedule_(interval, warm_now()) {
   try {
     thread_ = std::jthread([this] { pad_when_idle(); });
   } catch (const std::system_error&) {
@@ -65,11 +65,11 @@ void WarmLink::end_sending(bool padding) {
   const std::lock_guard lock(mutex_);
   sending_ = false;
   free_.notify_all();
-  if (padding) return schedule_.padded(now());
+  if (padding) return schedule_.padded(warm_now());
   // While it pads by itself the thread need not be told: it looks again when the next padding is
   // due.
   if (!schedule_.next()) woken_.notify_one();
-  schedule_.used(now());
+  schedule_.used(warm_now());
 }
 
 void WarmLink::pad_when_idle() {
@@ -78,7 +78,7 @@ void WarmLink::pad_when_idle() {
     const Deadline due = schedule_.next();
     if (!due) {
       woken_.wait(lock);
-    } else if (*due > now()) {
+    } else if (*due > warm_now()) {
       woken_.wait_until(lock, *due);
     } else if (sending_) {
       // What is being sent keeps it warm as well.

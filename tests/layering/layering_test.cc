@@ -29,7 +29,7 @@ const std::map<std::string, std::set<std::string>>& allowed_arrows() {
        {"core/base", "core/tensor", "core/tls", "core/wire", "core/transport/tcp",
         "core/transport/grpc", "core/transport/shm", "core/transport/inproc"}},
       {"core/transport/tcp", {"core/base", "core/tls", "core/wire", "core/transport"}},
-      {"core/transport/grpc", {"core/base", "core/wire", "core/transport"}},
+      {"core/transport/grpc", {"core/base", "core/tls", "core/wire", "core/transport"}},
       {"core/transport/shm", {"core/base", "core/wire", "core/transport"}},
       {"core/transport/inproc", {"core/base", "core/transport"}},
       {"core/control", {"core/base", "core/plan", "core/wire", "core/transport", "proto"}},

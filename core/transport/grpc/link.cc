@@ -15,10 +15,12 @@ TimePoint now() { return std::chrono::steady_clock::now(); }
 }  // namespace
 
 GrpcLink::GrpcLink(std::shared_ptr<Stream> stream, std::shared_ptr<void> carrier,
-                   std::string address, const LinkOptions& options)
+                   std::string address, std::optional<tls::Identity> peer,
+                   const LinkOptions& options)
     : carrier_(std::move(carrier)),
       stream_(std::move(stream)),
       address_(std::move(address)),
+      certificate_(std::move(peer)),
       peer_("grpc " + address_),
       options_(options),
       decoder_(stranger_limits(options.limits)) {}
@@ -26,6 +28,11 @@ GrpcLink::GrpcLink(std::shared_ptr<Stream> stream, std::shared_ptr<void> carrier
 GrpcLink::~GrpcLink() {
   stream_->close();
   stream_->wait_until_done(kLinger);
+}
+
+PeerIdentity GrpcLink::identity() const {
+  if (!certificate_) return {address_};
+  return {to_string(*certificate_), true, certificate_};
 }
 
 Expected<Sent> GrpcLink::send(const wire::Message& message, Deadline deadline) {

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "core/transport/frame_arrival.h"
@@ -19,7 +20,7 @@ class GrpcLink final : public Link {
   /// `carrier`: what the stream runs on (a channel or a server); released after the stream has
   /// ended.
   GrpcLink(std::shared_ptr<Stream> stream, std::shared_ptr<void> carrier, std::string address,
-           const LinkOptions& options);
+           std::optional<tls::Identity> peer, const LinkOptions& options);
   /// Waits until the peer knows, for a few seconds at most: until then it may still read what was
   /// sent.
   ~GrpcLink() override;
@@ -34,7 +35,7 @@ class GrpcLink final : public Link {
   void close() override;
   void abort() override;
   std::string peer() const override { return peer_; }
-  PeerIdentity identity() const override { return {address_}; }
+  PeerIdentity identity() const override;
 
  private:
   Expected<> read_some(Deadline deadline);
@@ -42,6 +43,7 @@ class GrpcLink final : public Link {
   const std::shared_ptr<void> carrier_;
   const std::shared_ptr<Stream> stream_;
   const std::string address_;  ///< the peer's
+  const std::optional<tls::Identity> certificate_;  ///< the peer's; no value: not secured
   const std::string peer_;
   LinkOptions options_;
   std::atomic<bool> closed_ = false;  // on this side

@@ -10,9 +10,11 @@
 
 #include "core/transport/grpc/link.h"
 #include "core/transport/grpc/listener.h"
+#include "core/transport/grpc/link_security.h"
 #include "core/transport/grpc/settings.h"
 #include "core/transport/grpc/stream.h"
 #include "core/transport/socket.h"
+#include "core/transport/tls_check.h"
 
 namespace pareto::transport::grpc {
 namespace {
@@ -41,15 +43,23 @@ class ClientStream final
     StartCall();
   }
 
-  /// Waits until the other end has taken the call. Fails: kUnavailable, kTimeout.
+  /// Waits until the other end has taken the call. Fails: kUnavailable, kTimeout, kPermission.
   Expected<> wait_until_open(Deadline deadline) {
     std::unique_lock lock(mutex_);
     if (!wait(lock, deadline, [&] { return open_ || done_; })) {
       return fail(ErrorCode::kTimeout, "no answer in time");
     }
     if (open_) return {};
+    if (status_.error_code() == ::grpc::StatusCode::PERMISSION_DENIED) {
+      return fail(ErrorCode::kPermission, "the peer refuses this side's certificate");
+    }
     return fail(ErrorCode::kUnavailable, "no links are accepted there: {}",
                 status_.error_message());
+  }
+
+  /// Returns who has taken the call. Fails: kPermission.
+  Expected<tls::Identity> peer(const tls::Credentials& credentials) const {
+    return peer_of(*context_.auth_context(), credentials);
   }
 
   void OnReadInitialMetadataDone(bool ok) override {
@@ -117,43 +127,72 @@ class GrpcTransport final : public Transport {
       return fail(ErrorCode::kInvalidArgument, "{}: port 0 cannot be connected to", address);
     }
     PARETO_ASSIGN(const HostPort where, pick_address(asked, deadline));
-    PARETO_ASSIGN(const auto channel, open_channel(where, deadline, options.limits));
+    PARETO_ASSIGN(const auto channel, open_channel(where, deadline, options));
 
     auto stream = std::make_shared<ClientStream>(options.limits.read_ahead_bytes);
     ::grpc::GenericStub stub(channel);
     stream->call(stub);
-    const auto open = stream->wait_until_open(deadline);
-    if (!open) {
+    const auto peer = greet(*stream, deadline, options);
+    if (!peer) {
       stream->close();
       stream->wait_until_done(Nanoseconds(0));
-      return with_context(Expected<std::unique_ptr<Link>>(tl::unexpected(open.error())), "{}",
+      return with_context(Expected<std::unique_ptr<Link>>(tl::unexpected(peer.error())), "{}",
                           address);
     }
-    return std::make_unique<GrpcLink>(std::move(stream), channel, address, options);
+    return std::make_unique<GrpcLink>(std::move(stream), channel, address, *peer, options);
+  }
+
+  /// Waits until the call is taken. Returns by whom; no value without credentials.
+  static Expected<std::optional<tls::Identity>> greet(ClientStream& stream, Deadline deadline,
+                                                      const LinkOptions& options) {
+    PARETO_TRY(stream.wait_until_open(deadline));
+    if (!options.credentials) return std::nullopt;
+    return stream.peer(*options.credentials);
+  }
+
+  /// Returns the DNS name that the certificate at the other end has to hold.
+  static std::string wanted_name(const LinkOptions& options) {
+    return options.expected_peer ? tls::dns_name(*options.expected_peer)
+                                 : tls::dns_name(tls::Role::kDevice);
   }
 
   /// gRPC 1.51 now and then takes a connection under way for one that failed ("Invalid argument":
   /// some other call's errno; seen with glibc 2.41, from new threads of a busy machine). So its
-  /// word is taken for it only where TCP says the same.
+  /// word is taken for it only where TCP, or TLS, says the same.
   static Expected<std::shared_ptr<::grpc::Channel>> open_channel(const HostPort& where,
                                                                  Deadline deadline,
-                                                                 const Limits& limits) {
+                                                                 const LinkOptions& options) {
     constexpr int kMostAttempts = 3;
     const std::string address = to_string(where);
     ::grpc::ChannelArguments arguments;
-    for (const auto& [setting, number] : channel_settings(limits, address)) {
+    for (const auto& [setting, number] : channel_settings(options.limits, address)) {
       arguments.SetInt(setting, number);
     }
+    const tls::Credentials* const credentials = options.credentials.get();
+    if (credentials != nullptr) arguments.SetSslTargetNameOverride(wanted_name(options));
     for (int attempt = 1;; ++attempt) {
       auto channel =
-          ::grpc::CreateCustomChannel(address, ::grpc::InsecureChannelCredentials(), arguments);
+          ::grpc::CreateCustomChannel(address, channel_credentials(credentials), arguments);
       const auto connected = wait_until_connected(*channel, address, deadline);
       if (connected) return channel;
-      if (connected.error().code != ErrorCode::kUnavailable || attempt == kMostAttempts) {
+      if (connected.error().code != ErrorCode::kUnavailable) {
         return tl::unexpected(connected.error());
       }
-      PARETO_TRY(open_connection(where, deadline));
+      if (credentials != nullptr) {
+        PARETO_TRY(check_tls(where, options, deadline));
+      } else {
+        PARETO_TRY(open_connection(where, deadline));
+      }
+      if (attempt == kMostAttempts) return does_not_speak(address, credentials != nullptr);
     }
+  }
+
+  static tl::unexpected<Error> does_not_speak(const std::string& address, bool secured) {
+    if (secured) return fail(ErrorCode::kUnavailable, "{} does not speak gRPC over TLS", address);
+    return fail(ErrorCode::kUnavailable,
+                "{} does not speak gRPC, or over TLS only: then this side needs credentials "
+                "(--credentials)",
+                address);
   }
 
   /// gRPC by itself would try again and again until the deadline; the first refusal is answer
@@ -164,7 +203,7 @@ class GrpcTransport final : public Transport {
       const grpc_connectivity_state state = channel.GetState(/*try_to_connect=*/true);
       if (state == GRPC_CHANNEL_READY) return {};
       if (state == GRPC_CHANNEL_TRANSIENT_FAILURE || state == GRPC_CHANNEL_SHUTDOWN) {
-        return fail(ErrorCode::kUnavailable, "{} does not speak gRPC", address);
+        return fail(ErrorCode::kUnavailable, "{} does not answer", address);
       }
       if (!channel.WaitForStateChange(state, wall_deadline(deadline))) {
         return fail(ErrorCode::kTimeout, "{} did not answer in time", address);

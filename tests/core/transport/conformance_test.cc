@@ -255,7 +255,7 @@ std::vector<Way> ways() {
   std::vector<Way> all;
   for (const auto& transport : builtin_transports()) {
     all.push_back({std::string(transport->name())});
-    if (transport->name() == "tcp") all.push_back({"tcp", true});
+    if (transport->reach() == Reach::kNetwork) all.push_back({std::string(transport->name()), true});
   }
   return all;
 }
