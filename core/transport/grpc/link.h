@@ -42,7 +42,7 @@ class GrpcLink final : public Link {
 
   const std::shared_ptr<void> carrier_;
   const std::shared_ptr<Stream> stream_;
-  const std::string address_;  ///< the peer's
+  const std::string address_;                       ///< the peer's
   const std::optional<tls::Identity> certificate_;  ///< the peer's; no value: not secured
   const std::string peer_;
   LinkOptions options_;

@@ -70,9 +70,7 @@ class ServerStream final : public Stream, public ::grpc::ServerGenericBidiReacto
  private:
   void start_read(::grpc::ByteBuffer* into) override { StartRead(into); }
   void start_write(const ::grpc::ByteBuffer* chunk) override { StartWrite(chunk); }
-  void finish_writing(bool /*peer_ended*/) override {
-    Finish(refusal_);
-  }
+  void finish_writing(bool /*peer_ended*/) override { Finish(refusal_); }
   void cancel() override { context_->TryCancel(); }
 
   ::grpc::GenericCallbackServerContext* const context_;  // gRPC's, valid until OnDone
@@ -267,8 +265,8 @@ Expected<std::unique_ptr<Link>> GrpcListener::accept(Deadline deadline) {
   if (!held) return fail(ErrorCode::kClosed, "grpc {}: the listener is closed", address_);
   PARETO_ASSIGN(Opened opened, with_context(held->next(deadline), "grpc {}: accepting", address_));
   const std::string address = opened.stream->peer();
-  return std::make_unique<GrpcLink>(std::move(opened.stream), held, address,
-                                    std::move(opened.peer), options_);
+  return std::make_unique<GrpcLink>(std::move(opened.stream), held, address, std::move(opened.peer),
+                                    options_);
 }
 
 void GrpcListener::close() {

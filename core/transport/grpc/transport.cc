@@ -9,8 +9,8 @@
 #include <grpcpp/support/channel_arguments.h>
 
 #include "core/transport/grpc/link.h"
-#include "core/transport/grpc/listener.h"
 #include "core/transport/grpc/link_security.h"
+#include "core/transport/grpc/listener.h"
 #include "core/transport/grpc/settings.h"
 #include "core/transport/grpc/stream.h"
 #include "core/transport/socket.h"
@@ -188,7 +188,12 @@ class GrpcTransport final : public Transport {
   }
 
   static tl::unexpected<Error> does_not_speak(const std::string& address, bool secured) {
-    if (secured) return fail(ErrorCode::kUnavailable, "{} does not speak gRPC over TLS", address);
+    if (secured) {
+      return fail(ErrorCode::kPermission,
+                  "{} hangs up once it has seen this side's certificate: that has expired, was "
+                  "taken back or is of another authority, or no links are accepted there",
+                  address);
+    }
     return fail(ErrorCode::kUnavailable,
                 "{} does not speak gRPC, or over TLS only: then this side needs credentials "
                 "(--credentials)",

@@ -76,6 +76,7 @@ Expected<std::size_t> SocketStream::read_some(std::span<const iovec> parts, Dead
     if (got >= 0) {
       const auto bytes = static_cast<std::size_t>(got);
       if (!std::exchange(begun_, true) && begins_like_tls(parts.front(), bytes)) {
+        send_version_alert(socket_);
         return tl::unexpected(speaks_tls());
       }
       return bytes;

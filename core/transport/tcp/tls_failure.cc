@@ -3,7 +3,9 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
+#include <sys/socket.h>
 
+#include <array>
 #include <string>
 
 #include "core/transport/socket.h"
@@ -44,16 +46,18 @@ Error told_by_peer(int alert, bool established) {
     case SSL_AD_UNKNOWN_CA:
     case SSL_AD_ACCESS_DENIED:
     case SSL_AD_CERTIFICATE_REQUIRED:
+    case SSL_AD_DECRYPT_ERROR:  // the signature of another authority that has the same name
       return {ErrorCode::kPermission,
               fmt::format("the peer refuses this side's certificate: {}", text)};
     case SSL_AD_BAD_RECORD_MAC:
-    case SSL_AD_DECRYPT_ERROR:
     case SSL_AD_DECODE_ERROR:
     case SSL_AD_RECORD_OVERFLOW:
     case SSL_AD_UNEXPECTED_MESSAGE:
     case SSL_AD_ILLEGAL_PARAMETER:
       return {ErrorCode::kCorrupt,
               fmt::format("bytes were changed on their way to the peer, which says: {}", text)};
+    case SSL_AD_PROTOCOL_VERSION:
+      return speaks_no_tls();
     default:
       return {established ? ErrorCode::kUnavailable : ErrorCode::kPermission,
               fmt::format("the peer ends TLS: {}", text)};
@@ -67,9 +71,10 @@ Error broken_connection(int number) {
 }
 
 Error tls_failure(ssl_st& connection, int kind, int number, bool established) {
-  const unsigned long first = ERR_peek_error();
-  const int reason = ERR_GET_REASON(first);
-  const char* const text = ERR_reason_error_string(first);
+  // TLS's own word comes last, after what it stumbled over.
+  const unsigned long last = ERR_peek_last_error();
+  const int reason = ERR_GET_LIB(last) == ERR_LIB_SSL ? ERR_GET_REASON(last) : 0;
+  const char* const text = ERR_reason_error_string(last);
   ERR_clear_error();
   const bool ended = (kind == SSL_ERROR_SYSCALL && number == 0) ||
                      (kind == SSL_ERROR_SSL && reason == SSL_R_UNEXPECTED_EOF_WHILE_READING);
@@ -97,9 +102,16 @@ Error tls_failure(ssl_st& connection, int kind, int number, bool established) {
                       text == nullptr ? "unknown reason" : text)};
 }
 
+void send_version_alert(const FileDescriptor& socket) {
+  // An alert, of version 1.2 as all records say, of two bytes: fatal, protocol version.
+  constexpr std::array<unsigned char, 7> kAlert{21, 3, 3, 0, 2, 2, SSL_AD_PROTOCOL_VERSION};
+  static_cast<void>(
+      ::send(socket.get(), kAlert.data(), kAlert.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
+}
+
 Error speaks_no_tls() {
   return {ErrorCode::kPermission,
-          "the peer speaks no TLS, which this side demands: it needs credentials of the same "
+          "the peer speaks no TLS 1.3, which this side demands: it needs credentials of the same "
           "authority (paretoctl pki issue)"};
 }
 

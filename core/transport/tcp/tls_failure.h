@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/base/error.h"
+#include "core/base/file_descriptor.h"
 
 struct ssl_st;  // OpenSSL's SSL
 
@@ -14,6 +15,10 @@ Error broken_connection(int number);
 /// SSL_get_error() returned, `number` the errno of the call. `established`: its handshake is done.
 /// Codes: kPermission (certificates), kCorrupt (changed bytes, or none of TLS), kUnavailable.
 Error tls_failure(ssl_st& connection, int kind, int number, bool established);
+
+/// Tells a peer that the two sides do not both speak TLS 1.3, by an alert in plain text. The socket
+/// may be full or gone: nothing tells.
+void send_version_alert(const FileDescriptor& socket);
 
 /// Returns the error for a peer whose first byte is none of TLS.
 Error speaks_no_tls();

@@ -126,7 +126,8 @@ Expected<std::size_t> TlsSession::encrypt(std::span<const iovec> parts) {
 Expected<> TlsSession::seal(std::span<const std::byte> bytes) {
   ERR_clear_error();
   if (++records_ > records_per_key_) {
-    records_ = 0;
+    records_ = 1;
+    ++key_changes_;
     SSL_key_update(ssl_.get(), SSL_KEY_UPDATE_NOT_REQUESTED);
   }
   std::size_t written = 0;

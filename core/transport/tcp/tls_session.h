@@ -1,7 +1,7 @@
 // One TLS connection without a wait and without a lock: OpenSSL's part of a TlsStream. Internal to
 // core/transport/tcp.
 //
-//   parts --encrypt--> records in the outbox --flush--> socket --OpenSSL reads--> decrypt --> memory
+//   parts --encrypt--> records in the outbox --flush--> socket --OpenSSL--> decrypt --> memory
 //
 // OpenSSL never writes to the socket itself. So no record is half written while another thread
 // reads, and an answer that reading calls for (a new key, an alert) finds its place behind what is
@@ -64,6 +64,8 @@ class TlsSession {
   /// Sends what is in the outbox, as much as the socket takes. Returns whether it is empty now.
   /// Fails: kClosed (the peer reads no more), kUnavailable.
   Expected<bool> flush();
+  /// Returns how often it has begun to encrypt by another key.
+  std::uint64_t key_changes() const { return key_changes_; }
   bool has_unsent() const { return unsent_from_ < outbox_.size(); }
   /// Looks at what decrypt() would find, and leaves it there. Fails: as decrypt(), which does not
   /// repeat the error.
@@ -82,7 +84,8 @@ class TlsSession {
 
   const int socket_;
   const std::uint64_t records_per_key_;
-  std::uint64_t records_ = 0;  ///< by the key in use
+  std::uint64_t records_ = 0;  ///< those that the key in use has encrypted
+  std::uint64_t key_changes_ = 0;
   bool established_ = false;
   std::vector<std::byte> outbox_;
   std::size_t unsent_from_ = 0;

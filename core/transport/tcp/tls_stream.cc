@@ -3,8 +3,6 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-#include <array>
-#include <cerrno>
 #include <utility>
 
 #include "core/transport/tcp/drain.h"
@@ -15,14 +13,6 @@ namespace {
 
 /// Longest wait for room for the farewell, of a stream that is destroyed.
 constexpr std::chrono::seconds kLinger{1};
-
-/// Tells a peer that speaks no TLS that this side does: an alert, not encrypted, of a version that
-/// does not fit. The socket may be full or gone, so an error does not matter here.
-void refuse_plain(const FileDescriptor& socket) {
-  constexpr std::array<unsigned char, 7> kAlert{21, 3, 3, 0, 2, 2, 70};
-  static_cast<void>(
-      ::send(socket.get(), kAlert.data(), kAlert.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
-}
 
 std::span<std::byte> memory_of(const iovec& part) {
   return {static_cast<std::byte*>(part.iov_base), part.iov_len};
@@ -101,33 +91,44 @@ Expected<> TlsStream::authenticate(Deadline deadline) {
 }
 
 Expected<> TlsStream::shake_hands(std::unique_lock<std::mutex>& lock, Deadline deadline) {
-  while (true) {
+  const auto wait = [&](int events) -> Expected<> {
+    lock.unlock();
+    const auto ready =
+        wait_until_ready(socket_.get(), static_cast<short>(events), &waker_, deadline);
+    lock.lock();
+    if (!ready) return tl::unexpected(ready.error());
     if (shut_down_) return fail(ErrorCode::kClosed, "the link is closed");
-    if (!looked_) PARETO_TRY(check_first_byte());
+    return {};
+  };
+  // The side that connected speaks first.
+  bool said = side_ == TlsSide::kAccepting;
+  while (true) {
+    if (said && !looked_) {
+      PARETO_TRY(wait(POLLIN));
+      PARETO_TRY(check_first_byte());
+    }
     const Expected<bool> step = session_->handshake();
     // Also after an error: the peer is told what it was.
     const Expected<bool> sent = session_->flush();
     if (!step) return tl::unexpected(step.error());
     if (!sent) return cause_or(sent.error());
     if (*step && *sent) return check_peer();
-    const int events = (*step ? 0 : POLLIN) | (*sent ? 0 : POLLOUT);
-    lock.unlock();
-    const auto ready =
-        wait_until_ready(socket_.get(), static_cast<short>(events), &waker_, deadline);
-    lock.lock();
-    PARETO_TRY(ready);
+    said = said || *sent;
+    if (!looked_ && *sent) continue;
+    PARETO_TRY(wait((*step ? 0 : POLLIN) | (*sent ? 0 : POLLOUT)));
   }
 }
 
 Expected<> TlsStream::check_first_byte() {
-  // The types of TLS's records: change of cipher, alert, handshake, data.
-  constexpr unsigned char kFirstType = 20;
-  constexpr unsigned char kLastType = 23;
-  unsigned char first = 0;
-  if (::recv(socket_.get(), &first, 1, MSG_PEEK | MSG_DONTWAIT) != 1) return {};
   looked_ = true;
-  if (first >= kFirstType && first <= kLastType) return {};
-  if (side_ == TlsSide::kAccepting) refuse_plain(socket_);
+  // The types of records that come in plain text.
+  constexpr unsigned char kAlert = 21;
+  constexpr unsigned char kHandshake = 22;
+  unsigned char first = 0;
+  // OpenSSL finds the end, or what is wrong with the socket.
+  if (::recv(socket_.get(), &first, 1, MSG_PEEK | MSG_DONTWAIT) != 1) return {};
+  if (first == kAlert || first == kHandshake) return {};
+  send_version_alert(socket_);
   return tl::unexpected(speaks_no_tls());
 }
 

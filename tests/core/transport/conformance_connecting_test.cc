@@ -156,7 +156,8 @@ TEST_P(Conformance, GarbageHarmsNobodyElse) {
     const auto received = link->receive(soon());
     if (received) {
       EXPECT_EQ(received->message.request, 42U);
-      EXPECT_TRUE(link->send(message_of(43, 10), soon()));
+      // The peer may hang up before this side knows that it was sent.
+      static_cast<void>(link->send(message_of(43, 10), soon()));
       EXPECT_EQ(sending.get(), 43U);
       break;
     }

@@ -255,7 +255,8 @@ std::vector<Way> ways() {
   std::vector<Way> all;
   for (const auto& transport : builtin_transports()) {
     all.push_back({std::string(transport->name())});
-    if (transport->reach() == Reach::kNetwork) all.push_back({std::string(transport->name()), true});
+    if (transport->reach() == Reach::kNetwork)
+      all.push_back({std::string(transport->name()), true});
   }
   return all;
 }

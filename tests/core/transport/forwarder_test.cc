@@ -1,67 +1,13 @@
 // Bytes that change on their way, in a forwarder that stands on the sender's own machine.
 #include <gtest/gtest.h>
-#include <sys/socket.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <thread>
 
-#include "core/transport/socket.h"
+#include "tests/core/transport/byte_forwarder.h"
 #include "tests/core/transport/fixture.h"
 
 namespace pareto::transport {
 namespace {
-
-/// Passes one connection on, and changes one byte of what goes forward.
-class FlippingForwarder {
- public:
-  /// `at`: the byte's place in what the connecting side sends.
-  FlippingForwarder(const std::string& to, std::size_t at)
-      : listening_(must(open_listener(must(parse_host_port("127.0.0.1:0"))))),
-        waker_(must(Waker::create())),
-        to_(to),
-        at_(at),
-        thread_([this] { forward(); }) {}
-  ~FlippingForwarder() { waker_.wake(); }
-  std::string address() const { return local_address(listening_); }
-
- private:
-  void forward() {
-    auto here = accept_connection(listening_, waker_, soon());
-    auto there = open_connection(must(parse_host_port(to_)), soon());
-    if (!here || !there) return;
-    const std::jthread back([&] { pump(there->get(), here->get(), false); });
-    pump(here->get(), there->get(), true);
-  }
-
-  /// Pumps until the connection ends.
-  void pump(int from, int to, bool flips) {
-    std::array<char, 65536> bytes{};
-    std::size_t passed = 0;
-    while (wait_until_ready(from, POLLIN, &waker_, std::nullopt)) {
-      const ssize_t got = ::recv(from, bytes.data(), bytes.size(), 0);
-      if (got <= 0 && errno == EAGAIN) continue;
-      if (got <= 0) break;
-      const auto size = static_cast<std::size_t>(got);
-      if (flips && at_ >= passed && at_ < passed + size) bytes[at_ - passed] ^= 0x10;
-      passed += size;
-      for (std::size_t sent = 0; sent < size;) {
-        if (!wait_until_ready(to, POLLOUT, &waker_, std::nullopt)) return;
-        const ssize_t now = ::send(to, bytes.data() + sent, size - sent, MSG_NOSIGNAL);
-        if (now < 0 && errno != EAGAIN) return;
-        sent += static_cast<std::size_t>(std::max<ssize_t>(now, 0));
-      }
-    }
-    ::shutdown(to, SHUT_WR);
-  }
-
-  FileDescriptor listening_;
-  Waker waker_;
-  const std::string to_;
-  const std::size_t at_;
-  std::jthread thread_;  // last: it uses all of the above
-};
 
 constexpr std::int64_t kBytes = 600'000;
 
@@ -70,7 +16,7 @@ constexpr std::int64_t kBytes = 600'000;
 Expected<bool> send_through(const std::string& name, std::size_t at, const LinkOptions& options) {
   const auto transport = must(make_transport(name));
   const auto listener = must(transport->listen("127.0.0.1:0"));
-  const FlippingForwarder forwarder(listener->address(), at);
+  const ByteForwarder forwarder(listener->address(), {.flips = at});
   Async accepting([&] { return listener->accept(soon()); });
   auto sender = must(transport->connect(forwarder.address(), soon(), options));
   auto receiver = must(accepting.get());

@@ -14,7 +14,7 @@ using testing::HasSubstr;
 using wire::Message;
 using wire::MessageKind;
 
-TimePoint soon() { return std::chrono::steady_clock::now() + std::chrono::seconds(20); }
+TimePoint in_time() { return std::chrono::steady_clock::now() + std::chrono::seconds(20); }
 
 /// A link whose time is up when it is to send more of such messages than a limit.
 class OverdueLink final : public Link {
@@ -98,8 +98,8 @@ class LinkProbeTest : public testing::TestWithParam<const char*> {
     const bool named = std::string_view(GetParam()) == "inproc";
     transport_ = make_transport(GetParam()).value();
     auto listener = transport_->listen(named ? "" : "127.0.0.1:0").value();
-    near_ = transport_->connect(listener->address(), soon()).value();
-    far_ = listener->accept(soon()).value();
+    near_ = transport_->connect(listener->address(), in_time()).value();
+    far_ = listener->accept(in_time()).value();
     answering_ = std::jthread([this] {
       PingAnswers answers;
       while (auto received = far_->receive()) {
@@ -134,7 +134,7 @@ TEST_P(LinkProbeTest, MeasuresEverySizeBothWays) {
     ProbeOptions options;
     options.sizes = {300'000, 1000};
     options.way = way;
-    const auto result = probe_link(*near_, options, soon());
+    const auto result = probe_link(*near_, options, in_time());
     ASSERT_TRUE(result) << result.error().message;
     EXPECT_GT(result->round_trip.count(), 0);
     ASSERT_EQ(result->points.size(), 2U);
@@ -151,7 +151,7 @@ TEST_P(LinkProbeTest, HasNoMoreUnderWayThanAPeerMayKeep) {
   BusyLink link(*near_);
   ProbeOptions options;
   options.sizes = {64};
-  const auto result = probe_link(link, options, soon());
+  const auto result = probe_link(link, options, in_time());
   ASSERT_TRUE(result);
   EXPECT_GT(result->points.at(0).crossing.count(), 0)
       << "a small message that was held up makes no other one's way nothing";
@@ -164,7 +164,7 @@ TEST_P(LinkProbeTest, NothingFollowsFasterThanItsEndsWork) {
   ProbeOptions options;
   options.sizes = {1000};
   LaboriousLink busy(*near_, std::chrono::hours(1));
-  const auto result = probe_link(busy, options, soon());
+  const auto result = probe_link(busy, options, in_time());
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_EQ(result->points.at(0).interval, std::chrono::minutes(30));
 }
@@ -173,7 +173,7 @@ TEST_P(LinkProbeTest, LeavesOutWhatWouldTakeLong) {
   ProbeOptions options;
   options.sizes = {1000, 2000, 300'000, 600'000};
   options.dear = {};
-  const auto result = probe_link(*near_, options, soon());
+  const auto result = probe_link(*near_, options, in_time());
   ASSERT_TRUE(result) << result.error().message;
   ASSERT_EQ(result->points.size(), 2U);
   EXPECT_EQ(result->points[1].bytes, 2000U);
@@ -187,17 +187,17 @@ TEST_P(LinkProbeTest, EndsWithWhatItHasWhereItsTimeIsUp) {
   // Of each size four messages are alone, and then several follow each other.
   for (const int messages : {0, 5}) {
     OverdueLink overdue(*near_, 300'000, messages);
-    const auto result = probe_link(overdue, options, soon());
+    const auto result = probe_link(overdue, options, in_time());
     ASSERT_TRUE(result) << result.error().message;
     ASSERT_EQ(result->points.size(), 2U);
     EXPECT_EQ(result->points[1].bytes, 2000U);
-    EXPECT_EQ(near_->receive(soon()).error().code, ErrorCode::kClosed);
+    EXPECT_EQ(near_->receive(in_time()).error().code, ErrorCode::kClosed);
     answering_.join();
     connect();
   }
   options.sizes = {1000, 300'000};
   OverdueLink overdue(*near_, 300'000, 0);
-  EXPECT_EQ(probe_link(overdue, options, soon()).error().code, ErrorCode::kTimeout)
+  EXPECT_EQ(probe_link(overdue, options, in_time()).error().code, ErrorCode::kTimeout)
       << "one size alone says nothing of others";
 }
 
@@ -205,7 +205,7 @@ TEST_P(LinkProbeTest, RefusesSizesThatAreNone) {
   for (const std::uint64_t bytes : {std::uint64_t{0}, kLargestPingBytes + 1}) {
     ProbeOptions options;
     options.sizes = {bytes};
-    const auto result = probe_link(*near_, options, soon());
+    const auto result = probe_link(*near_, options, in_time());
     ASSERT_FALSE(result);
     EXPECT_EQ(result.error().code, ErrorCode::kInvalidArgument);
   }
@@ -215,14 +215,14 @@ TEST_P(LinkProbeTest, EndsWithTheLink) {
   far_->close();
   ProbeOptions options;
   options.sizes = {1000};
-  EXPECT_FALSE(probe_link(*near_, options, soon()));
+  EXPECT_FALSE(probe_link(*near_, options, in_time()));
 }
 
 TEST_P(LinkProbeTest, PingsAreAnsweredWithAsManyBytesAsTheyWant) {
   for (const std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{5}, std::uint64_t{70'000}}) {
     const Message message = ping(ping_body(bytes, PingWay::kBack).value());
-    ASSERT_TRUE(near_->send(message, soon()));
-    const auto pong = near_->receive(soon());
+    ASSERT_TRUE(near_->send(message, in_time()));
+    const auto pong = near_->receive(in_time());
     ASSERT_TRUE(pong);
     EXPECT_TRUE(read_pong(pong->message, message.request));
     EXPECT_FALSE(read_pong(pong->message, message.request + 1));
@@ -235,8 +235,8 @@ TEST_P(LinkProbeTest, AnyOtherPingIsAnsweredWithoutABody) {
        {Value(None{}), Value(std::int64_t{7}), Value(Tuple{{std::string("x"), None{}}}),
         Value(incompressible(100).value())}) {
     const Message message = ping(body);
-    ASSERT_TRUE(near_->send(message, soon()));
-    const auto pong = near_->receive(soon());
+    ASSERT_TRUE(near_->send(message, in_time()));
+    const auto pong = near_->receive(in_time());
     ASSERT_TRUE(pong);
     EXPECT_EQ(pong->message.kind, MessageKind::kPong);
     EXPECT_NE(pong->message.body.get_if<None>(), nullptr);
@@ -247,8 +247,8 @@ TEST_P(LinkProbeTest, AnyOtherPingIsAnsweredWithoutABody) {
 TEST_P(LinkProbeTest, NobodyIsMadeToHoldMoreThanTheLimit) {
   for (const std::int64_t wanted :
        {std::int64_t{-1}, std::int64_t{kLargestPingBytes} + 1, INT64_MAX}) {
-    ASSERT_TRUE(near_->send(ping(Tuple{{wanted, None{}}}), soon()));
-    EXPECT_FALSE(near_->receive(soon())) << "it hangs up";
+    ASSERT_TRUE(near_->send(ping(Tuple{{wanted, None{}}}), in_time()));
+    EXPECT_FALSE(near_->receive(in_time())) << "it hangs up";
     answering_.join();
     EXPECT_EQ(refusal_.code, ErrorCode::kCorrupt);
     EXPECT_THAT(refusal_.message, HasSubstr("wants"));

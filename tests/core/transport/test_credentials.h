@@ -12,8 +12,12 @@ namespace pareto::transport {
 
 /// An authority and those it vouches for.
 struct TestCredentials {
+  /// `name`: the authority's.
+  explicit TestCredentials(std::string name = "authority") : called(std::move(name)) {}
+
+  std::string called;
   TemporaryFolder folder = must(TemporaryFolder::create("pareto-links"));
-  test::TestAuthority authority{folder.path(), "authority"};
+  test::TestAuthority authority{folder.path(), called};
   std::shared_ptr<const tls::Credentials> coordinator = of({"lab", tls::Role::kCoordinator});
   std::shared_ptr<const tls::Credentials> device = of({"pi-1", tls::Role::kDevice});
 
