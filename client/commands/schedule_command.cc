@@ -197,7 +197,7 @@ class ScheduleCommand final : public Command {
     report.precision = runtime::to_string(runner->report().precision);
     report.threads = options.threads;
     report.batch = options.batch;
-    report.calls = report::facts_of(model::call_graph(model));
+    report.calls = report::facts_of(model::call_graph(model.graph()));
     return report;
   }
 

@@ -5,9 +5,6 @@
 #include <string_view>
 #include <utility>
 
-#include "partitioner/model/graph/flat.h"
-#include "partitioner/model/graph/model.h"
-
 namespace pareto::model {
 namespace {
 
@@ -30,14 +27,10 @@ void make_set(std::vector<std::size_t>& numbers) {
 
 class CallGraphBuilder {
  public:
-  CallGraphBuilder(const Graph& graph, const std::vector<LeftOutCall>& left_out)
-      : graph_(graph),
-        left_out_(left_out),
-        makers_(graph.values.size()),
-        nodes_of_(graph.operators.size()) {}
+  explicit CallGraphBuilder(const Graph& graph)
+      : graph_(graph), makers_(graph.values.size()), nodes_of_(graph.operators.size()) {}
 
   schedules::WeightedGraph run() {
-    for (const std::int64_t input : graph_.inputs) add_left_out(static_cast<std::size_t>(input));
     for (std::size_t i = 0; i < graph_.operators.size(); ++i) {
       const Operator& op = graph_.operators[i];
       std::vector<std::size_t> after;
@@ -51,7 +44,6 @@ class CallGraphBuilder {
       }
       for (const std::int64_t value : op.outputs) {
         makers_[static_cast<std::size_t>(value)] = nodes_of_[i];
-        add_left_out(static_cast<std::size_t>(value));
       }
     }
     return std::move(calls_);
@@ -71,16 +63,7 @@ class CallGraphBuilder {
     return calls_.nodes.size() - 1;
   }
 
-  /// Adds the calls that were left out behind a value.
-  void add_left_out(std::size_t value) {
-    for (const LeftOutCall& call : left_out_) {
-      if (call.value != graph_.values[value].name) continue;
-      makers_[value] = {add_node(call.kind, call.scope, makers_[value])};
-    }
-  }
-
   const Graph& graph_;
-  const std::vector<LeftOutCall>& left_out_;
   std::vector<std::vector<std::size_t>> makers_;    ///< nodes that a value comes from
   std::vector<std::vector<std::size_t>> nodes_of_;  ///< nodes that stand for an operator
   schedules::WeightedGraph calls_;
@@ -88,12 +71,6 @@ class CallGraphBuilder {
 
 }  // namespace
 
-schedules::WeightedGraph call_graph(const Graph& graph, const std::vector<LeftOutCall>& left_out) {
-  return CallGraphBuilder(graph, left_out).run();
-}
-
-schedules::WeightedGraph call_graph(const Model& model) {
-  return call_graph(model.graph(), model.flat().left_out);
-}
+schedules::WeightedGraph call_graph(const Graph& graph) { return CallGraphBuilder(graph).run(); }
 
 }  // namespace pareto::model

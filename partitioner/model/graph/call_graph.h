@@ -6,19 +6,12 @@
 
 #include "core/runtime/schedules/weighted_graph.h"
 #include "partitioner/model/graph/graph.h"
-#include "partitioner/model/graph/left_out_call.h"
 
 namespace pareto::model {
 
-class Model;
-
 /// Returns a node for each operator. Operators that only make, read or take apart lists and tuples
-/// are part of those that use them. Calls that were left out are there again; one whose value the
-/// graph lacks is passed over. Costs are those of Das & Rauchwerger (IPDPS 2024): 6 of a
+/// are part of those that use them. Costs are those of Das & Rauchwerger (IPDPS 2024): 6 of a
 /// convolution, 3 of a linear layer, 1 of all others.
-schedules::WeightedGraph call_graph(const Graph& graph,
-                                    const std::vector<LeftOutCall>& left_out = {});
-/// Returns that of a model's graph, with the calls that a built-in model leaves out.
-schedules::WeightedGraph call_graph(const Model& model);
+schedules::WeightedGraph call_graph(const Graph& graph);
 
 }  // namespace pareto::model

@@ -209,8 +209,8 @@ Expected<Examined> examine_flat(const Flat& flat, const std::vector<InputShape>&
   }
   examined.graph.groups = inseparable_groups(examined.graph, ties);
   examined.graph.ties = std::move(ties);
-  const Ties folded = ties_of_folded_norms(examined.graph);
-  examined.graph.ties.insert(examined.graph.ties.end(), folded.begin(), folded.end());
+  const Ties pairs = ties_of_pairs(examined.graph);
+  examined.graph.ties.insert(examined.graph.ties.end(), pairs.begin(), pairs.end());
   return examined;
 }
 

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "partitioner/model/graph/left_out_call.h"
 
 namespace pareto::model {
 
@@ -40,8 +39,6 @@ struct Flat {
   bool from_file = false;
   /// Paths of a file's modules that are dropouts.
   std::unordered_set<std::string> dropouts{};
-  /// Calls that a built-in model leaves out.
-  std::vector<LeftOutCall> left_out{};
   /// A file's module as LibTorch loaded it, which Model::run_whole runs.
   std::optional<torch::jit::Module> original = std::nullopt;
 };

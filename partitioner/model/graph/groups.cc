@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 namespace pareto::model {
 namespace {
@@ -11,6 +13,15 @@ using Arrows = std::vector<std::vector<std::int64_t>>;  ///< arrows from each op
 
 bool is_convolution(const std::string& kind) {
   return kind.starts_with("aten::conv") || kind.starts_with("aten::_convolution");
+}
+
+/// Returns whether it is a dropout that drops nothing before somebody trains the model.
+bool is_idle_dropout(const Operator& op) {
+  constexpr std::array<std::string_view, 4> kKinds{"aten::dropout", "aten::feature_dropout",
+                                                   "aten::alpha_dropout",
+                                                   "aten::feature_alpha_dropout"};
+  return std::ranges::find(kKinds, op.kind) != kKinds.end() && op.inputs.size() == 1 &&
+         !op.trains && !op.always_drops && !op.is_random;
 }
 
 Arrows reversed(const Arrows& arrows) {
@@ -66,7 +77,19 @@ std::vector<std::pair<std::int64_t, std::int64_t>> folded_norms(const Graph& gra
   return pairs;
 }
 
-Ties ties_of_folded_norms(const Graph& graph) {
+std::vector<bool> joined_dropouts(const Graph& graph) {
+  std::vector<bool> joined(graph.operators.size(), false);
+  for (std::size_t i = 1; i < joined.size(); ++i) {
+    const Operator& op = graph.operators[i];
+    if (!is_idle_dropout(op)) continue;
+    const GraphValue& input = graph.values[static_cast<std::size_t>(op.inputs[0])];
+    joined[i] = input.producer == static_cast<std::int64_t>(i) - 1 && input.users.size() == 1 &&
+                !input.is_output;
+  }
+  return joined;
+}
+
+Ties ties_of_pairs(const Graph& graph) {
   Ties ties;
   for (const auto& [convolution, norm] : folded_norms(graph)) {
     const Operator& op = graph.operators[static_cast<std::size_t>(norm)];
@@ -74,6 +97,16 @@ Ties ties_of_folded_norms(const Graph& graph) {
                     fmt::format("between a convolution and its batch norm ({}), which every device "
                                 "folds into one",
                                 op.scope.empty() ? fmt::format("op {}", norm) : op.scope)});
+  }
+  const std::vector<bool> joined = joined_dropouts(graph);
+  for (std::size_t i = 0; i < joined.size(); ++i) {
+    if (!joined[i]) continue;
+    const std::string& scope = graph.operators[i].scope;
+    const auto dropout = static_cast<std::int64_t>(i);
+    ties.push_back({{dropout - 1, dropout},
+                    fmt::format("in front of a dropout ({}), which only matters in training: cut "
+                                "behind it, at op:{}",
+                                scope.empty() ? fmt::format("op {}", i) : scope, i + 1)});
   }
   return ties;
 }
@@ -105,7 +138,7 @@ std::vector<std::vector<std::int64_t>> inseparable_groups(const Graph& graph, co
     }
   };
   for (const Tie& tied : ties) tie(tied.operators);
-  for (const Tie& folded : ties_of_folded_norms(graph)) tie(folded.operators);
+  for (const Tie& pair : ties_of_pairs(graph)) tie(pair.operators);
 
   std::vector<std::int64_t> done;
   std::vector<bool> seen(needs.size(), false);

@@ -1,6 +1,6 @@
 // Groups of operators that no cut may part, whatever their order. Such are a convolution and the
-// batch norm that folds into it. Others are values that share memory and the operator that writes
-// it, or a value that cannot cross and its readers.
+// batch norm that folds into it, or an operator and the dropout behind it. Others are values that
+// share memory and the operator that writes it, or a value that cannot cross and its readers.
 //
 //   ties from the front end (hazards, examine) + what the graph itself shows
 //       ──inseparable_groups──▶ Graph::groups
@@ -21,8 +21,13 @@ namespace pareto::model {
 /// because nothing else reads the convolution's result.
 std::vector<std::pair<std::int64_t, std::int64_t>> folded_norms(const Graph& graph);
 
-/// Returns those pairs as ties, each with its reason.
-Ties ties_of_folded_norms(const Graph& graph);
+/// Returns for each operator whether it is a dropout that belongs to the operator right before it,
+/// whose value nothing else reads. In evaluation such a dropout returns what it is given, so a cut
+/// on either side of it is one and the same: it is behind the dropout, under the names of both.
+std::vector<bool> joined_dropouts(const Graph& graph);
+
+/// Returns folded norms and joined dropouts as ties, each with its reason.
+Ties ties_of_pairs(const Graph& graph);
 
 /// Returns the operators that each operator needs: those whose values it reads, and
 /// Operator::after. Ascending, without repeats.

@@ -5,6 +5,8 @@
 #include <memory>
 #include <unordered_set>
 
+#include "partitioner/model/graph/groups.h"
+
 namespace pareto::model {
 namespace {
 
@@ -27,9 +29,12 @@ struct Module {
   }
 };
 
+/// A dropout that belongs to the operator before it makes no module: no cut lies between them.
 Module module_tree(const Graph& graph) {
   Module root;
+  const std::vector<bool> joined = joined_dropouts(graph);
   for (std::size_t i = 0; i < graph.operators.size(); ++i) {
+    if (joined[i]) continue;
     const auto position = static_cast<std::int64_t>(i);
     Module* module = &root;
     module->operators.push_back(position);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "partitioner/model/graph/cuts.h"
@@ -49,15 +50,15 @@ std::vector<std::vector<std::int64_t>> live_everywhere(const Graph& graph) {
   return live;
 }
 
-/// A batch norm folds into the convolution before it, where nothing else reads that one's result.
-void forbid_between_convolution_and_norm(const Graph& graph, std::vector<SplitPoint>& points) {
-  for (const Tie& folded : ties_of_folded_norms(graph)) {
-    const auto [convolution, norm] = std::pair(folded.operators.front(), folded.operators.back());
-    for (std::int64_t position = convolution + 1; position <= norm; ++position) {
+/// A batch norm folds into the convolution before it, a dropout belongs to the operator before it.
+void forbid_inside_pairs(const Graph& graph, std::vector<SplitPoint>& points) {
+  for (const Tie& pair : ties_of_pairs(graph)) {
+    const auto [first, second] = std::pair(pair.operators.front(), pair.operators.back());
+    for (std::int64_t position = first + 1; position <= second; ++position) {
       SplitPoint& point = points[static_cast<std::size_t>(position - 1)];
       if (!point.legal) continue;
       point.legal = false;
-      point.reason = folded.why;
+      point.reason = pair.why;
     }
   }
 }
@@ -93,20 +94,64 @@ void add_costs(const Graph& graph, std::vector<SplitPoint>& points) {
   }
 }
 
-void add_names(const Graph& graph, std::vector<SplitPoint>& points) {
-  std::unordered_map<std::string, std::size_t> last;  // operator index at or under a path
-  for (std::size_t i = 0; i < graph.operators.size(); ++i) {
-    for (std::string& path : path_prefixes(graph.operators[i].scope)) last[std::move(path)] = i;
-  }
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    for (const std::string& path : path_prefixes(graph.operators[i].scope)) {
-      if (last.at(path) == i) points[i].names.push_back("after:" + path);
+/// Where modules end. A module ends behind the dropouts that belong to its last operator.
+class ModuleEnds {
+ public:
+  explicit ModuleEnds(const Graph& graph) : joined_(joined_dropouts(graph)) {
+    // The dropouts' own paths come last: they name a place that has names already.
+    for (const bool of_dropouts : {false, true}) {
+      for (std::size_t i = 0; i < graph.operators.size(); ++i) {
+        if (joined_[i] == of_dropouts) add(path_prefixes(graph.operators[i].scope), i, of_dropouts);
+      }
     }
+  }
+
+  /// Returns the last operator at or under a path, dropouts behind it included.
+  std::size_t end_of(const std::string& path) const { return ends_.at(path); }
+  /// Returns the modules that end at an operator: outer ones first, dropouts last.
+  std::vector<std::string> at(const Graph& graph, std::size_t op) const {
+    std::vector<std::string> found;
+    std::size_t first = op;
+    while (joined_[first]) --first;
+    for (std::size_t i = first; i <= op; ++i) {
+      for (std::string& path : path_prefixes(graph.operators[i].scope)) {
+        const bool is_new = std::ranges::find(found, path) == found.end();
+        if (is_new && ends_.at(path) == op) found.push_back(std::move(path));
+      }
+    }
+    return found;
+  }
+
+ private:
+  void add(std::vector<std::string> paths, std::size_t op, bool is_dropout) {
+    std::size_t end = op;
+    while (end + 1 < joined_.size() && joined_[end + 1]) ++end;
+    for (std::string& path : paths) {
+      if (is_dropout) {
+        // A module that has more than dropouts ends with the rest of it.
+        if (const auto known = ends_.find(path);
+            known != ends_.end() && !of_dropouts_.contains(path))
+          continue;
+        of_dropouts_.insert(path);
+      }
+      ends_[std::move(path)] = end;
+    }
+  }
+
+  std::vector<bool> joined_;
+  std::unordered_map<std::string, std::size_t> ends_;
+  std::unordered_set<std::string> of_dropouts_;  ///< paths that hold nothing else
+};
+
+void add_names(const Graph& graph, std::vector<SplitPoint>& points) {
+  const ModuleEnds ends(graph);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    for (const std::string& path : ends.at(graph, i)) points[i].names.push_back("after:" + path);
     points[i].names.push_back("op:" + std::to_string(points[i].position));
     points[i].name = points[i].names.front();
   }
   for (const std::string& path : outer_modules(graph)) {
-    const std::size_t end = last.at(path);
+    const std::size_t end = ends.end_of(path);
     if (end < points.size()) points[end].is_module_end = true;
   }
 }
@@ -129,7 +174,7 @@ std::vector<SplitPoint> find_split_points(const Graph& graph,
     }
     points.push_back(std::move(point));
   }
-  forbid_between_convolution_and_norm(graph, points);
+  forbid_inside_pairs(graph, points);
   add_costs(graph, points);
   add_names(graph, points);
   return points;

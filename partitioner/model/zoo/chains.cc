@@ -38,9 +38,9 @@ Flat build_alexnet(const Recipe& recipe) {
     x = net.relu(x, feature(child++));
     if (row.pool) x = net.max_pool(x, feature(child++), {.kernel = 3, .stride = 2});
   }
-  x = net.dropout(net.flatten(net.adaptive_avg_pool(x, "avgpool", 6)), "classifier.0");
+  x = net.dropout(net.flatten(net.adaptive_avg_pool(x, "avgpool", 6)), "classifier.0", 0.5);
   x = net.relu(net.linear(x, "classifier.1", 256 * 6 * 6, 4096), "classifier.2");
-  x = net.dropout(x, "classifier.3");
+  x = net.dropout(x, "classifier.3", 0.5);
   x = net.relu(net.linear(x, "classifier.4", 4096, 4096), "classifier.5");
   return net.finish(net.linear(x, "classifier.6", 4096, recipe.num_classes));
 }
@@ -66,9 +66,9 @@ Flat build_vgg16(const Recipe& recipe) {
   }
   x = net.flatten(net.adaptive_avg_pool(x, "avgpool", 7));
   x = net.relu(net.linear(x, "classifier.0", 512 * 7 * 7, 4096), "classifier.1");
-  x = net.dropout(x, "classifier.2");
+  x = net.dropout(x, "classifier.2", 0.5);
   x = net.relu(net.linear(x, "classifier.3", 4096, 4096), "classifier.4");
-  x = net.dropout(x, "classifier.5");
+  x = net.dropout(x, "classifier.5", 0.5);
   return net.finish(net.linear(x, "classifier.6", 4096, recipe.num_classes));
 }
 

@@ -35,7 +35,7 @@ Value pyramid(Network& net, Value x, const std::string& path, std::int64_t in, P
   x = net.concat(seen, path);
   const auto width = static_cast<std::int64_t>(seen.size()) * kWidthOfHead;
   x = head_conv(net, x, path + ".project", 0, {.in = width, .out = kWidthOfHead});
-  return net.dropout(x, path + ".project.3");
+  return net.dropout(x, path + ".project.3", 0.5);
 }
 
 /// Halves a side three times, as strides of 2 do that round up.

@@ -86,7 +86,7 @@ Flat build_efficientnet_b0(const Recipe& recipe) {
   }
   x = conv_norm_silu(net, x, "features." + std::to_string(feature),
                      {.in = channels, .out = 4 * channels});
-  x = net.dropout(net.flatten(net.adaptive_avg_pool(x, "avgpool", 1)), "classifier.0");
+  x = net.dropout(net.flatten(net.adaptive_avg_pool(x, "avgpool", 1)), "classifier.0", 0.2);
   return net.finish(net.linear(x, "classifier.1", 4 * channels, recipe.num_classes));
 }
 

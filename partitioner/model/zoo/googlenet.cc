@@ -59,7 +59,7 @@ Flat build_googlenet(const Recipe& recipe) {
   x = net.max_pool(x, "maxpool4", {.kernel = 2, .stride = 2, .ceil = true});
   x = inception(net, x, {"inception5a", 832, 256, 160, 320, 32, 128, 128});
   x = inception(net, x, {"inception5b", 832, 384, 192, 384, 48, 128, 128});
-  x = net.dropout(net.flatten(net.adaptive_avg_pool(x, "avgpool", 1)), "dropout");
+  x = net.dropout(net.flatten(net.adaptive_avg_pool(x, "avgpool", 1)), "dropout", 0.2);
   return net.finish(net.linear(x, "fc", 1024, recipe.num_classes));
 }
 

@@ -134,7 +134,7 @@ Flat build_inceptionv3(const Recipe& recipe) {
   x = inception_d(net, x, "Mixed_7a", 768);
   x = inception_e(net, x, "Mixed_7b", 1280);
   x = inception_e(net, x, "Mixed_7c", 2048);
-  x = net.flatten(net.dropout(net.adaptive_avg_pool(x, "avgpool", 1), "dropout"));
+  x = net.flatten(net.dropout(net.adaptive_avg_pool(x, "avgpool", 1), "dropout", 0.5));
   return net.finish(net.linear(x, "fc", 2048, recipe.num_classes));
 }
 

@@ -67,7 +67,7 @@ Flat build_mobilenetv2(const Recipe& recipe) {
     }
   }
   x = conv_norm_relu6(net, x, "features." + std::to_string(feature), {.in = channels, .out = 1280});
-  x = net.dropout(net.flatten(net.adaptive_avg_pool(x, "", 1)), "classifier.0");
+  x = net.dropout(net.flatten(net.adaptive_avg_pool(x, "", 1)), "classifier.0", 0.2);
   return net.finish(net.linear(x, "classifier.1", 1280, recipe.num_classes));
 }
 

@@ -7,6 +7,7 @@ namespace {
 using Value = Network::Value;
 
 constexpr double kEps = 1e-3;
+constexpr double kMomentum = 0.01;
 
 enum class Activation { kRelu, kHardswish };
 
@@ -23,7 +24,7 @@ struct BlockOfV3 {
 /// Convolution, batch norm, activation as children 0, 1, 2 of `path`.
 Value conv_act(Network& net, Value x, const std::string& path, const ConvSpec& spec,
                Activation activation) {
-  x = conv_norm(net, x, path + ".0", path + ".1", spec, kEps);
+  x = conv_norm(net, x, path + ".0", path + ".1", spec, kEps, kMomentum);
   return activation == Activation::kRelu ? net.relu(x, path + ".2") : net.hardswish(x, path + ".2");
 }
 
@@ -63,7 +64,7 @@ Value inverted_residual_v3(Network& net, Value x, const std::string& path, const
   if (block.squeeze) y = squeeze_excite(net, y, next(), block.expanded);
   const std::string project = next();
   y = conv_norm(net, y, project + ".0", project + ".1", {.in = block.expanded, .out = block.out},
-                kEps);
+                kEps, kMomentum);
   return block.stride == 1 && block.in == block.out ? net.add(y, x, path) : y;
 }
 
@@ -98,7 +99,7 @@ Flat build_mobilenetv3_large(const Recipe& recipe) {
   x = conv_act(net, x, "features." + std::to_string(feature), {.in = 160, .out = 960}, kHs);
   x = net.flatten(net.adaptive_avg_pool(x, "avgpool", 1));
   x = net.hardswish(net.linear(x, "classifier.0", 960, 1280), "classifier.1");
-  x = net.dropout(x, "classifier.2");
+  x = net.dropout(x, "classifier.2", 0.2);
   return net.finish(net.linear(x, "classifier.3", 1280, recipe.num_classes));
 }
 

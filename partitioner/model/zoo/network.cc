@@ -141,10 +141,10 @@ Network::Value Network::conv(Value x, const std::string& path, const ConvSpec& s
 }
 
 Network::Value Network::batch_norm(Value x, const std::string& path, std::int64_t channels,
-                                   double eps) {
+                                   double eps, double momentum) {
   const NormWeights w = norm_weights(path, channels);
   return apply(path, c10::aten::batch_norm,
-               {x, w.gamma, w.beta, w.mean, w.variance, false, 0.1, eps, true});
+               {x, w.gamma, w.beta, w.mean, w.variance, false, momentum, eps, true});
 }
 
 Network::Value Network::layer_norm(Value x, const std::string& path, std::int64_t channels,
@@ -253,9 +253,8 @@ Network::Value Network::upsample_nearest(Value x, const std::string& path, Pair 
 
 Network::Value Network::flatten(Value x) { return apply("", c10::aten::flatten, {x, 1, -1}); }
 
-Network::Value Network::dropout(Value x, const std::string& path) {
-  flat_.left_out.push_back({c10::aten::dropout.toQualString(), path, x->debugName()});
-  return x;
+Network::Value Network::dropout(Value x, const std::string& path, double share) {
+  return apply(path, c10::aten::dropout, {x, share, false});
 }
 
 Flat Network::finish(Value output) {
@@ -264,8 +263,9 @@ Flat Network::finish(Value output) {
 }
 
 Network::Value conv_norm(Network& net, Network::Value x, const std::string& conv_path,
-                         const std::string& norm_path, const ConvSpec& spec, double eps) {
-  return net.batch_norm(net.conv(x, conv_path, spec), norm_path, spec.out, eps);
+                         const std::string& norm_path, const ConvSpec& spec, double eps,
+                         double momentum) {
+  return net.batch_norm(net.conv(x, conv_path, spec), norm_path, spec.out, eps, momentum);
 }
 
 }  // namespace pareto::model

@@ -35,8 +35,8 @@ struct PoolSpec {
   bool ceil = false;
 };
 
-/// A flat model under construction, in eval mode: dropout adds nothing, batch norm uses its running
-/// statistics.
+/// A flat model under construction, in eval mode: dropout drops nothing, batch norm uses its
+/// running statistics. Training shards switch both on.
 ///
 /// Weights are created in the order of the calls, which has to be that of torchvision's state_dict;
 /// `num_batches_tracked` is left out, no inference reads it. Values are seeded by the weight's
@@ -67,7 +67,9 @@ class Network {
 
   /// Adds a convolution. `path` is the module's, relative to the model: "features.0.0".
   Value conv(Value x, const std::string& path, const ConvSpec& spec);
-  Value batch_norm(Value x, const std::string& path, std::int64_t channels, double eps = 1e-5);
+  /// `momentum`: the share of a batch's statistics in the running ones, while it trains.
+  Value batch_norm(Value x, const std::string& path, std::int64_t channels, double eps = 1e-5,
+                   double momentum = 0.1);
   Value layer_norm(Value x, const std::string& path, std::int64_t channels, double eps = 1e-5);
   Value linear(Value x, const std::string& path, std::int64_t in, std::int64_t out,
                bool bias = true);
@@ -97,8 +99,8 @@ class Network {
   Value upsample_bilinear(Value x, const std::string& path, Pair size);
   /// Resizes pictures to height and width, each pixel its nearest one.
   Value upsample_nearest(Value x, const std::string& path, Pair size);
-  /// Notes a dropout that torchvision's model has here, and returns what it was given.
-  Value dropout(Value x, const std::string& path);
+  /// Adds a dropout. `share`: the elements that it drops while the model trains.
+  Value dropout(Value x, const std::string& path, double share);
   /// Flattens all but the batch.
   Value flatten(Value x);
   /// Adds any other operator. `arguments`: as its schema lists them.
@@ -136,6 +138,7 @@ class Network {
 /// Adds a convolution and a batch norm: what torchvision calls Conv2dNormActivation or BasicConv2d
 /// without its activation.
 Network::Value conv_norm(Network& net, Network::Value x, const std::string& conv_path,
-                         const std::string& norm_path, const ConvSpec& spec, double eps = 1e-5);
+                         const std::string& norm_path, const ConvSpec& spec, double eps = 1e-5,
+                         double momentum = 0.1);
 
 }  // namespace pareto::model

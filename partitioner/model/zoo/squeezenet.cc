@@ -38,7 +38,7 @@ Flat build_squeezenet1_0(const Recipe& recipe) {
   x = fire(net, x, "features.10", 384, 64, 256);
   x = net.max_pool(x, "features.11", pool);
   x = fire(net, x, "features.12", 512, 64, 256);
-  x = net.conv(net.dropout(x, "classifier.0"), "classifier.1",
+  x = net.conv(net.dropout(x, "classifier.0", 0.5), "classifier.1",
                {.in = 512, .out = recipe.num_classes, .bias = true});
   x = net.adaptive_avg_pool(net.relu(x, "classifier.2"), "classifier.3", 1);
   return net.finish(net.flatten(x));

@@ -30,7 +30,8 @@ ConvSpec spec_of_yolo(std::int64_t in, std::int64_t out, std::int64_t kernel, st
 /// Convolution, batch norm, silu. The silu has no module of its own name in a state_dict.
 Value conv_of_yolo(Network& net, Value x, const std::string& path, std::int64_t in,
                    std::int64_t out, std::int64_t kernel, std::int64_t stride = 1) {
-  x = conv_norm(net, x, path + ".conv", path + ".bn", spec_of_yolo(in, out, kernel, stride), 1e-3);
+  x = conv_norm(net, x, path + ".conv", path + ".bn", spec_of_yolo(in, out, kernel, stride), 1e-3,
+                0.03);
   return net.silu(x, path + ".act");
 }
 

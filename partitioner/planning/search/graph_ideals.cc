@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 namespace pareto::search {
 namespace {
@@ -32,6 +33,19 @@ const model::GraphValue* followed(const model::Graph& graph, const model::Operat
   return before && after && *before == *after && *before > 0 ? &read : nullptr;
 }
 
+/// Returns the operator that a whole group follows, in a chain; no value if it does not.
+std::optional<std::int64_t> leader_of(const model::Graph& graph,
+                                      const std::vector<std::int64_t>& group) {
+  std::optional<std::int64_t> leader;
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    const auto op = static_cast<std::size_t>(group[i]);
+    const model::GraphValue* const read = followed(graph, graph.operators[op]);
+    if (read == nullptr || (i > 0 && read->producer != group[i - 1])) return std::nullopt;
+    if (i == 0) leader = read->producer;
+  }
+  return leader;
+}
+
 /// Groups operators that may not be parted, and those that need not be: followers go with what they
 /// follow. Those have one way in, so that the groups keep a topological order.
 Groups groups_of(const model::Graph& graph) {
@@ -43,14 +57,13 @@ Groups groups_of(const model::Graph& graph) {
   }
   std::vector<int> of = group_by_operator(graph, groups);
   for (std::size_t i = 0; i < groups.size(); ++i) {
-    if (groups[i].size() != 1) continue;
-    const std::int64_t op = groups[i].front();
-    const model::GraphValue* read = followed(graph, graph.operators[static_cast<std::size_t>(op)]);
-    if (read == nullptr) continue;
-    int& leader = of[static_cast<std::size_t>(read->producer)];
-    groups[static_cast<std::size_t>(leader)].push_back(op);
+    const auto followed_op = leader_of(graph, groups[i]);
+    if (!followed_op) continue;
+    const int leader = of[static_cast<std::size_t>(*followed_op)];
+    std::vector<std::int64_t>& leading = groups[static_cast<std::size_t>(leader)];
+    leading.insert(leading.end(), groups[i].begin(), groups[i].end());
+    for (const std::int64_t op : groups[i]) of[static_cast<std::size_t>(op)] = leader;
     groups[i].clear();
-    of[static_cast<std::size_t>(op)] = leader;
   }
   std::erase_if(groups, [](const auto& group) { return group.empty(); });
   for (auto& group : groups) std::ranges::sort(group);

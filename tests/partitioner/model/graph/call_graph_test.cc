@@ -36,21 +36,6 @@ TEST(CallGraph, ListsArePartOfTheirUsers) {
   EXPECT_TRUE(schedules::check(calls));
 }
 
-TEST(CallGraph, CallsThatWereLeftOutAreThere) {
-  HandMade made;
-  made.input("x").op("a", "aten::relu", "one", {"x"}).op("b", "aten::relu", "two", {"a", "x"});
-  const auto calls = call_graph(made.graph(), {{"aten::dropout", "drop", "a"},
-                                               {"aten::dropout", "first", "x"},
-                                               {"aten::dropout", "nowhere", "gone"}});
-  ASSERT_EQ(calls.nodes.size(), 4U);
-  EXPECT_EQ(calls.nodes[0].scope, "first");
-  EXPECT_THAT(calls.nodes[1].after, ElementsAre(0));
-  EXPECT_EQ(calls.nodes[2].scope, "drop");
-  EXPECT_EQ(calls.nodes[2].kind, "aten::dropout");
-  EXPECT_THAT(calls.nodes[2].after, ElementsAre(1));
-  EXPECT_THAT(calls.nodes[3].after, ElementsAre(0, 2));
-}
-
 TEST(CallGraph, OperatorsThatOnlyWaitAreAfterToo) {
   HandMade made;
   made.input("x").op("a", "aten::add_", "", {"x"}).op("b", "aten::relu", "", {"x"});

@@ -31,7 +31,7 @@ class NamedCuts : public testing::Test {
     made.op("rb", "aten::relu", "right.b", {"ra"}).op("t", "aten::relu", "third", {"s"});
     made.op("j", "aten::cat", "join", {"ln", "rb", "t"}).output("j");
     graph_ = made.graph();
-    graph_.ties = ties_of_folded_norms(graph_);
+    graph_.ties = ties_of_pairs(graph_);
     graph_.groups = inseparable_groups(graph_, {});
     points_ = find_split_points(graph_, {});
   }

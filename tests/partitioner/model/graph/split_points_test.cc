@@ -9,6 +9,7 @@ namespace pareto::model {
 namespace {
 
 using test::HandMade;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -92,6 +93,35 @@ TEST(SplitPoints, NotBetweenAConvolutionAndItsNorm) {
   EXPECT_FALSE(points[1].legal) << "something else stands between the two, but not in the way";
   EXPECT_THAT(points[1].reason, HasSubstr("norm"));
   EXPECT_TRUE(points[2].legal);
+}
+
+TEST(SplitPoints, ADropoutIsNoPlaceOfItsOwn) {
+  HandMade made;
+  made.input("x").op("a", "aten::linear", "head.0", {"x"}).op("b", "aten::relu", "head.1", {"a"});
+  made.op("c", "aten::dropout", "head.2", {"b"}).op("d", "aten::linear", "head.3", {"c"});
+  made.op("e", "aten::dropout", "head.4", {"d"}).op("f", "aten::relu", "", {"e"}).output("f");
+  const auto points = find_split_points(made.graph(), {});
+  EXPECT_FALSE(points[1].legal);
+  EXPECT_THAT(points[1].reason, AllOf(HasSubstr("dropout (head.2)"), HasSubstr("at op:3")));
+  EXPECT_THAT(points[1].names, ElementsAre("op:2"));
+  EXPECT_TRUE(points[2].legal);
+  EXPECT_THAT(points[2].names, ElementsAre("after:head.1", "after:head.2", "op:3"));
+  EXPECT_THAT(points[4].names, ElementsAre("after:head", "after:head.3", "after:head.4", "op:5"));
+  const auto modules = select_split_points(points, "modules");
+  ASSERT_TRUE(modules) << modules.error().message;
+  EXPECT_THAT(*modules, ElementsAre(0, 2, 4));
+}
+
+TEST(SplitPoints, ADropoutWithAValueThatOthersReadIsAPlace) {
+  HandMade made;
+  made.input("x").op("a", "aten::relu", "a", {"x"}).op("b", "aten::dropout", "b", {"a"});
+  made.op("c", "aten::add", "", {"a", "b"}).output("c");
+  EXPECT_TRUE(find_split_points(made.graph(), {})[0].legal);
+  Graph always = made.graph();
+  always.values[1].users = {1};
+  EXPECT_FALSE(find_split_points(always, {})[0].legal);
+  always.operators[1].always_drops = true;
+  EXPECT_TRUE(find_split_points(always, {})[0].legal) << "it changes what crosses";
 }
 
 TEST(SplitPoints, AConvolutionThatOthersReadDoesNotFold) {

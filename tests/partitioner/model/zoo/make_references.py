@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Models to compare ours with, torchvision's own where it has them: usage: make_references.py NAME CLASSES SIZE FOLDER
 
-Writes FOLDER/NAME.pth (the state_dict), NAME.legacy.pth (the same in the older form), NAME.names (names and shapes in order) and
-NAME.io (the bytes of an input and of the output in eval mode, float32)."""
+Writes FOLDER/NAME.pth (the state_dict), NAME.legacy.pth (the same in the older form), NAME.names (names and shapes in order),
+NAME.training (modules that training changes, with their numbers) and NAME.io (the bytes of an input and of the output in eval mode, float32)."""
 
 import sys
 
@@ -39,6 +39,14 @@ torch.save(model.state_dict(), f"{folder}/{name}.legacy.pth", _use_new_zipfile_s
 with open(f"{folder}/{name}.names", "w") as names:
     for key, value in model.state_dict().items():
         print(key, "x".join(map(str, value.shape)) or "scalar", file=names)
+with open(f"{folder}/{name}.training", "w") as training:
+    for key, module in model.named_modules():
+        if key.startswith(("AuxLogits", "aux")):
+            continue
+        if isinstance(module, torch.nn.Dropout) and module.p > 0:
+            print(key, "dropout", module.p, file=training)
+        if isinstance(module, torch.nn.BatchNorm2d):
+            print(key, "batch_norm", module.momentum, file=training)
 picture = torch.randn(2, 3, size, size)
 with torch.no_grad():
     output = model(picture)

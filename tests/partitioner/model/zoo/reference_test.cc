@@ -1,8 +1,11 @@
 // Every built-in model against torchvision's, or one of torch.nn if torchvision lacks it: same
-// names, shapes and order of weights, same outputs with the same weights.
+// names, shapes and order of weights, same outputs with the same weights, same dropouts and norms
+// for training.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <torch/csrc/jit/ir/constants.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <set>
@@ -10,6 +13,7 @@
 
 #include "core/base/file.h"
 #include "partitioner/model/graph/flat.h"
+#include "partitioner/model/graph/flat_graph.h"
 #include "partitioner/model/zoo/checkpoint.h"
 #include "partitioner/model/zoo/model_builder.h"
 #include "tests/support/process.h"
@@ -56,6 +60,30 @@ std::vector<std::string> names_in(const std::filesystem::path& path) {
   return names;
 }
 
+/// Returns "path dropout share" and "path batch_norm momentum" of all that training changes,
+/// sorted.
+std::vector<std::string> training_of(const Flat& flat) {
+  std::vector<std::string> found;
+  for (torch::jit::Node* node : operators_of(*flat.graph)) {
+    const bool drops = node->kind() == c10::aten::dropout;
+    if (!drops && node->kind() != c10::aten::batch_norm) continue;
+    const auto number = torch::jit::toIValue(node->input(drops ? 1 : 6));
+    found.push_back(fmt::format("{} {} {}", scope_path(node), drops ? "dropout" : "batch_norm",
+                                number ? number->toDouble() : -1));
+    EXPECT_FALSE(torch::jit::constant_as<bool>(node->input(drops ? 2 : 5)).value_or(true));
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+std::vector<std::string> sorted_lines(const std::filesystem::path& path) {
+  std::vector<std::string> lines;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  std::ranges::sort(lines);
+  return lines;
+}
+
 Tensor tensor_at(const std::shared_ptr<const std::string>& bytes, std::size_t offset, Shape shape) {
   return Tensor::borrow(DType::kFloat32, std::move(shape),
                         reinterpret_cast<const std::byte*>(bytes->data()) + offset, bytes)
@@ -87,6 +115,7 @@ TEST_P(Torchvision, SameWeightsSameOutputs) {
     }
   }
   EXPECT_EQ(names, names_in(path(".names")));
+  EXPECT_EQ(training_of(model->flat()), sorted_lines(path(".training")));
 
   const auto io = std::make_shared<const std::string>(read_file(path(".io")).value());
   const Tensor input = tensor_at(io, 0, {2, 3, GetParam().size, GetParam().size});

@@ -9,7 +9,7 @@ class Conv(nn.Module):
     def __init__(self, inputs, outputs, kernel=1, stride=1):
         super().__init__()
         self.conv = nn.Conv2d(inputs, outputs, kernel, stride, kernel // 2, bias=False)
-        self.bn = nn.BatchNorm2d(outputs, eps=1e-3)
+        self.bn = nn.BatchNorm2d(outputs, eps=1e-3, momentum=0.03)
 
     def forward(self, x):
         return nn.functional.silu(self.bn(self.conv(x)))
