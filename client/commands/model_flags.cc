@@ -49,7 +49,9 @@ void ModelFlags::add_to(CLI::App& app, bool required) {
   set_value(app.add_option("--input-shape", input_shape,
                            "shape of an input without the batch, as 3x224x224; a dtype follows a "
                            "colon (128:int64), a range of integers follows '=' (128:int64=1..39), "
-                           "and further inputs a ';'. B is the batch if it is not the first "
+                           "and further inputs a ';'. A size may be a range: "
+                           "3x192..256x192..256, or every 32nd of it: 3x192..256/32x224. B is the "
+                           "batch if it is not the first "
                            "dimension of each input: \"Bx5x6;2xBx8;9x9:bool\""),
             "SHAPE");
   set_value(app.add_option("--input", inputs,

@@ -164,7 +164,9 @@ Expected<> SweepFlags::read() {
   PARETO_ASSIGN(options.accuracy, accuracy_.read());
   if (options.train && !options.accuracy.data.empty()) {
     return fail(ErrorCode::kInvalidArgument,
-                "--dataset with --train: stages that train answer no samples: leave one out");
+                "--dataset with --train: the weights change with every step that is measured, so "
+                "accuracy would be of the number of steps, and not of the plan. Leave --dataset "
+                "out; paretoctl train --validate shows what a plan with codecs or bf16 learns");
   }
   PARETO_TRY(read_timeout());
   PARETO_ASSIGN(what_.testbed_content, what_.devices.testbed_content());

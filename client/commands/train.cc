@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "client/commands/commands.h"
+#include "client/commands/leave_soon.h"
 #include "client/commands/output_file.h"
 #include "client/commands/show.h"
 #include "client/commands/train_flags.h"
@@ -103,7 +104,7 @@ class TrainCommand final : public Command {
                   plan_.open_pipeline(context, model, loss, setup,
                                       earlier ? earlier->checkpoint.state : kNone));
     return train(context, model, data, setup, std::move(earlier),
-                 checkpoints ? &*checkpoints : nullptr, *open.pipeline, stop);
+                 checkpoints ? &*checkpoints : nullptr, open, stop);
   }
 
  private:
@@ -233,8 +234,9 @@ class TrainCommand final : public Command {
   Expected<int> train(Context& context, const Model& model, const TrainData& data,
                       const train::TrainingSetup& setup,
                       std::optional<train::FoundCheckpoint> earlier,
-                      train::CheckpointFolder* checkpoints, train::TrainingPipeline& pipeline,
+                      train::CheckpointFolder* checkpoints, const OpenTraining& open,
                       const std::atomic<bool>& stop) {
+    train::TrainingPipeline& pipeline = *open.pipeline;
     report::TrainReport shown{.setup = setup, .progress = {}, .devices = pipeline.devices()};
     std::optional<fs::path> resumed;
     if (earlier) {
@@ -243,10 +245,10 @@ class TrainCommand final : public Command {
       if (folder_.empty()) resumed = earlier->path;
     }
     context.phase = Phase::kRunning;
-    context.stop.announce(checkpoints == nullptr
-                              ? "stopping after the step in hand; again to leave now"
-                              : "stopping after the step in hand, with a checkpoint; again to "
-                                "leave now");
+    const char* const sentence =
+        checkpoints == nullptr
+            ? "stopping after the step in hand; again to leave now"
+            : "stopping after the step in hand, with a checkpoint; again to leave now";
     TrainProgress progress(context, json_, setup.epochs);
     progress.begin(shown);
     const SteadyClock clock;
@@ -258,7 +260,12 @@ class TrainCommand final : public Command {
                                      .stop = stop,
                                      .observer = progress,
                                      .clock = clock};
-    auto outcome = train::run_training(setup, parts, shown.progress, std::move(resumed));
+    const auto run_on = [&] {
+      const LeaveSoon leaving(context, sentence, kExitPartial,
+                              [&] { return why_not_in_order(open, checkpoints); });
+      return train::run_training(setup, parts, shown.progress, std::move(resumed));
+    };
+    auto outcome = run_on();
     progress.clear();
     PARETO_TRY(outcome);
     shown.progress = outcome->progress;
@@ -270,6 +277,18 @@ class TrainCommand final : public Command {
       shown.outputs = outputs_;
     }
     return finish(context, shown);
+  }
+
+  /// Returns why the step in hand does not end: a device hangs.
+  static std::optional<std::string> why_not_in_order(const OpenTraining& open,
+                                                     const train::CheckpointFolder* checkpoints) {
+    if (!open.cluster) return std::nullopt;
+    std::optional<std::string> hung = hung_device(*open.cluster);
+    if (hung && checkpoints != nullptr) {
+      *hung += fmt::format("; --resume {} goes on from the last checkpoint",
+                           checkpoints->path().string());
+    }
+    return hung;
   }
 
   static std::string reason_of(const train::TrainingOutcome& outcome) {

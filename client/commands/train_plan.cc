@@ -50,8 +50,9 @@ void TrainPlan::add_to(CLI::App& app) {
               "N");
     add_no_checksum(app, no_checksum_);
     set_value(app.add_option("--timeout", timeout_.timeout,
-                             "time after which a device that does not answer in a step counts as "
-                             "lost (default: 60s)"),
+                             "time without any loss, gradients or end of a step after which a "
+                             "device counts as lost: one pass of a micro-batch, not all of a step "
+                             "(default: 60s)"),
               "DURATION");
     app.add_flag("--in-process", in_process_,
                  "train the stages of --split in this process, one after the other, without "

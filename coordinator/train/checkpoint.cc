@@ -1,6 +1,7 @@
 #include "coordinator/train/checkpoint.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -123,9 +124,27 @@ Expected<> rename_folder(const fs::path& from, const fs::path& to) {
   return tl::unexpected(error_from_errno(error.value(), "renaming to " + to.string()));
 }
 
-/// Puts a folder in the place of another one, which may not be there.
+/// Lets two folders trade their names at once. Returns false if the file system cannot.
+Expected<bool> exchange_folders(const fs::path& one, const fs::path& other) {
+  if (::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) == 0) {
+    return true;
+  }
+  if (errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP) return false;
+  return tl::unexpected(error_from_errno(errno, "renaming to " + other.string()));
+}
+
+/// Puts a folder in the place of another one, which may not be there. At every moment one of them
+/// is in the place, unless the file system cannot exchange two names.
 Expected<> put_in_place(const fs::path& from, const fs::path& target) {
   std::error_code ignored;
+  if (fs::exists(target, ignored)) {
+    PARETO_ASSIGN(const bool exchanged, exchange_folders(from, target));
+    if (exchanged) {
+      PARETO_TRY(flush_folder(target.parent_path()));
+      fs::remove_all(from, ignored);
+      return {};
+    }
+  }
   const fs::path aside =
       target.parent_path() / (std::string(kReplaced) + target.filename().string());
   fs::remove_all(aside, ignored);
@@ -135,6 +154,26 @@ Expected<> put_in_place(const fs::path& from, const fs::path& target) {
   PARETO_TRY(flush_folder(target.parent_path()));
   if (replaces) fs::remove_all(aside, ignored);
   return {};
+}
+
+/// Removes what a process that was killed left half written. A checkpoint that was put aside, and
+/// whose successor did not come, gets its place again.
+void tidy(const fs::path& folder) {
+  std::vector<fs::path> left_over;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(kHalfWritten) || name.starts_with(kReplaced)) {
+      left_over.push_back(entry.path());
+    }
+  }
+  for (const fs::path& path : left_over) {
+    const std::string name = path.filename().string();
+    const bool aside = name.starts_with(kReplaced);
+    const fs::path place = folder / name.substr(aside ? kReplaced.size() : 0);
+    if (aside && !fs::exists(place, ignored) && rename_folder(path, place)) continue;
+    fs::remove_all(path, ignored);
+  }
 }
 
 /// A file that is read piece by piece.
@@ -233,14 +272,7 @@ Expected<CheckpointFolder> CheckpointFolder::open(const fs::path& folder, std::s
                 "{}: another training writes its checkpoints there: name another folder",
                 folder.string());
   }
-  std::vector<fs::path> half_written;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with(kHalfWritten) || name.starts_with(kReplaced)) {
-      half_written.push_back(entry.path());
-    }
-  }
-  for (const fs::path& path : half_written) fs::remove_all(path, error);
+  tidy(folder);
   return CheckpointFolder(folder, std::max<std::size_t>(keep, 1),
                           lock ? std::move(*lock) : std::nullopt);
 }

@@ -2,6 +2,7 @@
 // step) and its sink (targets, losses).
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include "coordinator/cluster/deployment.h"
 #include "coordinator/cluster/workload.h"
 #include "coordinator/train/training_pipeline.h"
+#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/transport/transport.h"
 #include "core/wire/message.h"
@@ -21,7 +23,8 @@ namespace pareto::train {
 /// Threads: one owner. The constructor's arguments outlive it.
 class DeviceSteps {
  public:
-  /// `timeout`: the longest that a device may take to answer while a step is under way.
+  /// `timeout`: the longest time of a step in which nothing comes from any device: no loss of a
+  /// micro-batch, no gradients of one, no end of the step.
   DeviceSteps(cluster::Deployment& deployment, cluster::ModelWorkload& workload,
               std::chrono::milliseconds timeout)
       : deployment_(deployment), workload_(workload), timeout_(timeout) {}
@@ -46,6 +49,7 @@ class DeviceSteps {
   cluster::Deployment& deployment_;
   cluster::ModelWorkload& workload_;
   const std::chrono::milliseconds timeout_;
+  std::atomic<TimePoint> heard_{};  ///< when something came last, over either link
   std::uint64_t evaluations_ = 0;
 };
 

@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <atomic>
 #include <cmath>
 #include <csignal>
 #include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "core/base/json_text.h"
 #include "small_data.h"
@@ -37,7 +39,10 @@ TrainingSetup small_setup() {
   setup.micro_batches = 4;
   setup.epochs = 9;
   setup.data = {.spec = "cifar10:/data", .samples = 50000, .classes = 10, .mark = sha256("data")};
-  setup.validation = DataTitle{.spec = "cifar10:/data", .preprocessing = "/data/usual.yaml", .samples = 10000, .classes = 10};
+  setup.validation = DataTitle{.spec = "cifar10:/data",
+                               .preprocessing = "/data/usual.yaml",
+                               .samples = 10000,
+                               .classes = 10};
   return setup;
 }
 
@@ -167,6 +172,37 @@ TEST_F(CheckpointTest, TakesTheNewestThatIsWhole) {
   ASSERT_TRUE(folder.write(small_checkpoint(15)));
   EXPECT_EQ(newest_checkpoint(path())->checkpoint.progress.position.step, 15);
   EXPECT_THAT(names(), SizeIs(3));
+}
+
+TEST_F(CheckpointTest, IsThereAtEveryMomentWhileItIsReplaced) {
+  CheckpointFolder folder = open();
+  const auto path = folder.write(small_checkpoint(5));
+  ASSERT_TRUE(path) << path.error().message;
+  std::atomic<bool> done{false};
+  std::int64_t absent = 0;
+  std::int64_t looks = 0;
+  {
+    const std::jthread watching([&] {
+      while (!done) {
+        absent += fs::exists(*path / "manifest.json") ? 0 : 1;
+        ++looks;
+      }
+    });
+    for (int i = 0; i < 30; ++i) EXPECT_TRUE(folder.write(small_checkpoint(5)));
+    done = true;
+  }
+  EXPECT_EQ(absent, 0) << "of " << looks;
+  EXPECT_THAT(names(), SizeIs(1));
+}
+
+TEST_F(CheckpointTest, OneThatWasPutAsideGetsItsPlaceAgain) {
+  for (const std::int64_t step : {5, 10}) ASSERT_TRUE(open().write(small_checkpoint(step)));
+  fs::rename(path() / "step-000000000010", path() / ".replaced-step-000000000010");
+  fs::create_directory(path() / ".replaced-step-000000000005");
+  fs::create_directory(path() / ".writing-step-000000000015");
+  const CheckpointFolder folder = open();
+  EXPECT_THAT(names(), testing::UnorderedElementsAre("step-000000000005", "step-000000000010"));
+  EXPECT_EQ(newest_checkpoint(path())->checkpoint.progress.position.step, 10);
 }
 
 TEST_F(CheckpointTest, FoldersWithoutOneSaySo) {
