@@ -13,10 +13,11 @@
 #include "client/commands/network_flag.h"
 #include "client/commands/output_file.h"
 #include "client/commands/plan_accuracy.h"
+#include "client/commands/plan_objectives.h"
+#include "client/commands/plan_training.h"
 #include "client/commands/planning.h"
 #include "client/commands/show.h"
 #include "client/report/plan_writer.h"
-#include "coordinator/cluster/daemon_client.h"
 #include "coordinator/cluster/network.h"
 #include "coordinator/cluster/plan_file.h"
 #include "coordinator/profile/device_constraints.h"
@@ -32,49 +33,6 @@
 
 namespace pareto::client {
 namespace {
-
-/// Checks that the inventory says of each device what an objective needs. Fails: kInvalidArgument
-/// naming the first device without, and the key.
-Expected<> check_figures(const cluster::Cluster& cluster, const planning::Objective& objective) {
-  if (!objective.needs) return {};
-  for (std::size_t i = 0; i < cluster.size(); ++i) {
-    const cluster::DeviceConfig& device = cluster.device(i).config();
-    if (device.figures.contains(objective.needs->key)) continue;
-    return fail(ErrorCode::kInvalidArgument,
-                "--also {}: \"{}\" of device {} is not known: say \"{}\" next to its name in the "
-                "inventory (--devices)",
-                objective.name, objective.needs->key, device.name, objective.needs->example);
-  }
-  return {};
-}
-
-/// Returns the objectives that plans can be searched by on these devices.
-std::vector<const planning::Objective*> known_objectives(const cluster::Cluster& cluster) {
-  std::vector<const planning::Objective*> known = planning::searched_objectives();
-  std::erase_if(known, [&](const planning::Objective* one) {
-    return !check_figures(cluster, *one).has_value();
-  });
-  return known;
-}
-
-std::vector<std::string> searched_names() {
-  std::vector<std::string> names;
-  for (const planning::Objective* const one : planning::searched_objectives()) {
-    names.emplace_back(one->name);
-  }
-  return names;
-}
-
-/// Returns "energy (modelled energy, needs power: 5W in the inventory); memory (…)".
-std::string also_help() {
-  std::string text;
-  for (const planning::Objective* const one : planning::searched_objectives()) {
-    text += fmt::format(
-        "{}{} ({}{})", text.empty() ? "" : "; ", one->name, one->title,
-        one->needs ? fmt::format(", with \"{}\" in the inventory", one->needs->example) : "");
-  }
-  return text;
-}
 
 class PlanCommand final : public Command {
  public:
@@ -100,7 +58,9 @@ class PlanCommand final : public Command {
            "--network none,lte --all\n"
            "  paretoctl run --plan plan.json --devices inventory.yaml\n"
            "  paretoctl plan --model resnet50 --devices inventory.yaml --scenario fleet.yaml\n"
-           "  paretoctl simulate fleet.yaml\n";
+           "  paretoctl simulate fleet.yaml\n"
+           "  paretoctl plan --train --model mobilenetv2 --batch 8 --micro-batch 2 --devices "
+           "inventory.yaml\n";
   }
   void add_options(CLI::App& app) override {
     flags_.add_to(app);
@@ -111,12 +71,14 @@ class PlanCommand final : public Command {
     add_search_to(app);
     accuracy_.add_to(app);
     add_results_to(app);
+    training_.add_to(app);
   }
 
   Expected<int> run(Context& context) override {
     context.stop.watch();
     context.stop.leave_at_once(kStoppedEarly);
     PARETO_ASSIGN(networks_, networks_of(networks_, flags_.devices));
+    if (training_.is_wanted()) return training_.run(context, flags_, {networks_, save_, json_});
     PARETO_TRY(read_wish());
     PARETO_TRY(check_outputs());
     PARETO_ASSIGN(const PlanCodecs codecs, codecs_.read());
@@ -219,7 +181,7 @@ class PlanCommand final : public Command {
   void add_choice_to(CLI::App& app) {
     const Heading heading(app, "Chosen plan");
     std::vector<std::string> preferences{"balanced", "latency", "throughput"};
-    for (const std::string& name : searched_names()) preferences.push_back(name);
+    for (const std::string& name : searched_objective_names()) preferences.push_back(name);
     set_value(app.add_option("--max-latency", max_latency_,
                              "largest latency with the plan's requests in flight (the column ms "
                              "at W), as 50ms"),
@@ -246,7 +208,7 @@ class PlanCommand final : public Command {
     set_value(app.add_option(
                   "--also", also_,
                   "more objectives to keep small, next to latency and throughput: " + also_help()),
-              "LIST", searched_names());
+              "LIST", searched_objective_names());
     set_value(app.add_option("--cuts", cuts_,
                              "places of cuts. order: the --splits, in the model's order; ideals: "
                              "anywhere, with branches in any order (--splits are measured); auto: "
@@ -371,6 +333,7 @@ class PlanCommand final : public Command {
   PlanningFlags flags_;
   CodecFlags codecs_;
   AccuracyFlags accuracy_;
+  PlanTraining training_;
   planning::OutlookWish wish_;
   std::string networks_;
   std::string also_;

@@ -50,6 +50,7 @@ class CutFlags {
   /// planning::select_cuts() and FrontierFlags::cuts().
   Expected<std::vector<model::Cut>> select(Context& context, const model::Model& model,
                                            std::string& splits) const;
+  bool trainable() const { return frontiers_.trainable(); }
 
  private:
   FrontierFlags frontiers_;

@@ -20,8 +20,8 @@
 #include "client/commands/store_flags.h"
 #include "client/commands/sweep_flags.h"
 #include "client/commands/sweep_metrics.h"
+#include "client/commands/sweep_prediction.h"
 #include "client/report/trial_list.h"
-#include "coordinator/cluster/daemon_client.h"
 #include "coordinator/cluster/transport_choice.h"
 #include "coordinator/replay/settle.h"
 #include "coordinator/results/front_chance.h"
@@ -67,6 +67,9 @@ class SweepCommand final : public Command {
            "  paretoctl sweep --plans mine.json,theirs.json --devices inventory.yaml --rounds 10\n"
            "  paretoctl sweep --model resnet50 --exhaustive --metrics 0.0.0.0:7074\n"
            "  paretoctl sweep --model resnet50 --exhaustive --predict\n"
+           "  paretoctl sweep --train --predict --model mobilenetv2 --input-shape 3x64x64 --batch "
+           "8 "
+           "--micro-batch 2\n"
            "  paretoctl sweep --resume last\n";
   }
 
@@ -120,7 +123,9 @@ class SweepCommand final : public Command {
     PARETO_ASSIGN(const auto store, store_.open(context));
     PARETO_TRY(store->check_writable());
     PARETO_ASSIGN(const results::RunLock lock, take(context, run.id));
-    if (is_predicted(options)) PARETO_TRY(predict(context, model, cluster, run, *store));
+    if (is_predicted(options)) {
+      PARETO_TRY(predict_run(context, model, cluster, options, run, *store, progress_metrics_));
+    }
     PARETO_TRY(store->begin_run(run));
     if (is_predicted(options)) PARETO_TRY(store->put_trials(run.id, run.trials));
     context.err << fmt::format("run {}: {}; results in {}\n", run.id, describe(run),
@@ -176,45 +181,6 @@ class SweepCommand final : public Command {
 
   static bool is_predicted(const sweep::SweepOptions& options) {
     return options.adaptive || options.predict;
-  }
-
-  Expected<> predict(Context& context, const model::Model& model, const cluster::Cluster& cluster,
-                     results::RunRecord& run, results::ResultStore& store) {
-    progress_metrics_.begin(run);
-    ProbeInHand probe;
-    const LeaveSoon leaving(context, kStopping, kExitPartial,
-                            [&] { return probe.or_hung(cluster); });
-    Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
-    const TimePoint began = clock_.now();
-    const std::vector<std::uint64_t> before = weights_sent(cluster);
-    const auto shown = [&](const std::string& now, std::size_t done, std::size_t total) {
-      progress_metrics_.predict(done, total);
-      probe.show(now, done < total);
-      progress.show(done, total, now, now);
-    };
-    PARETO_ASSIGN(const std::vector<std::string> doubts,
-                  as_stopped(context, sweep::predict_trials(model, cluster, store, flags_.options(),
-                                                            run.trials, *stop_, shown)));
-    // Profiles need the weights first: what they sent is the run's.
-    const std::vector<std::uint64_t> after = weights_sent(cluster);
-    for (std::size_t i = 0; i < std::min(run.devices.size(), after.size()); ++i) {
-      run.devices[i].weights_sent_bytes += after[i] - before[i];
-    }
-    progress.clear();
-    for (const std::string& doubt : doubts) context.err << doubt << '\n';
-    context.err << fmt::format("predicted in {}, in addition to the time for measuring{}\n",
-                               sweep::time_words(to_seconds(clock_.now() - began)),
-                               flags_.options().adaptive ? " (--budget)" : "");
-    return {};
-  }
-
-  /// Returns what each device was sent so far, in the cluster's order.
-  static std::vector<std::uint64_t> weights_sent(const cluster::Cluster& cluster) {
-    std::vector<std::uint64_t> bytes;
-    for (std::size_t i = 0; i < cluster.size(); ++i) {
-      bytes.push_back(cluster.device(i).weights_sent_bytes());
-    }
-    return bytes;
   }
 
   /// Returns every number of stages, beyond one, that this number of devices and split points
@@ -287,7 +253,8 @@ class SweepCommand final : public Command {
     PARETO_TRY(store->update_run(run));
     if (is_predicted(flags_.options()) &&
         std::ranges::any_of(run.trials, sweep::lacks_prediction)) {
-      PARETO_TRY(predict(context, model, cluster, run, *store));
+      PARETO_TRY(
+          predict_run(context, model, cluster, flags_.options(), run, *store, progress_metrics_));
     }
     return measure(context, model, cluster, run, *store);
   }
@@ -389,7 +356,6 @@ class SweepCommand final : public Command {
   bool dry_run_ = false;
   bool json_ = false;
   const std::atomic<bool>* stop_ = nullptr;  ///< Ctrl-C was pressed
-  const SteadyClock clock_{};
   SweepMetrics progress_metrics_;
   std::unique_ptr<metrics::MetricsServer> metrics_server_;  // last: it reads the above
 };

@@ -154,10 +154,10 @@ Expected<> SweepFlags::read() {
   PARETO_ASSIGN(options.stages, parse_stages(stages_));
   PARETO_TRY(read_networks());
   if (budget_) PARETO_TRY(read_budget());
-  if (options.train && (adaptive_ || budget_ || options.predict)) {
+  if (options.train && (adaptive_ || budget_)) {
     return fail(ErrorCode::kInvalidArgument,
-                "--train measures every plan, because no profile predicts steps of training: leave "
-                "out --adaptive, --budget and --predict");
+                "--train measures every plan: leave out --adaptive and --budget; --predict says "
+                "how far predicted steps were off");
   }
   PARETO_TRY(read_max_latency());
   PARETO_ASSIGN(what_.objectives, objectives_.read());

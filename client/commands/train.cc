@@ -25,6 +25,7 @@
 #include "partitioner/model/emit/trained_model.h"
 #include "partitioner/model/zoo/checkpoint.h"
 #include "partitioner/model/zoo/losses.h"
+#include "partitioner/model/zoo/model_builder.h"
 
 namespace pareto::client {
 namespace {

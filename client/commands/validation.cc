@@ -92,17 +92,6 @@ Expected<std::set<std::int64_t>> replay_each(Context& context, const model::Mode
   return equal;
 }
 
-/// Opens a built-in loss that takes the model's outputs. Fails: as open_loss(), with the first.
-Expected<model::Model> open_any_loss(const model::Model& model) {
-  std::optional<Error> why;
-  for (const std::string& name : model::loss_names()) {
-    auto loss = model::open_loss(name, model);
-    if (loss) return loss;
-    if (!why) why = std::move(loss).error();
-  }
-  return tl::unexpected(*why);
-}
-
 /// Trains the model with a cut for a step. Returns whether the whole model can be trained at that
 /// batch: norms need more than one number.
 Expected<bool> replay_training(Context& context, const model::Model& model,
@@ -129,6 +118,16 @@ Expected<bool> replay_training(Context& context, const model::Model& model,
 }
 
 }  // namespace
+
+Expected<model::Model> open_any_loss(const model::Model& model) {
+  std::optional<Error> why;
+  for (const std::string& name : model::loss_names()) {
+    auto loss = model::open_loss(name, model);
+    if (loss) return loss;
+    if (!why) why = std::move(loss).error();
+  }
+  return tl::unexpected(*why);
+}
 
 std::filesystem::path ValidationMemory::file_of(const Digest& model) const {
   return folder_ / (model.hex() + ".json");

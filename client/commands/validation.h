@@ -59,6 +59,9 @@ void add_batch_range(CLI::App& app, std::string& text);
 std::set<std::int64_t> validated_batches(const model::Model& model, std::int64_t batch,
                                          const std::optional<BatchRange>& range);
 
+/// Opens a built-in loss that takes the model's outputs. Fails: as open_loss(), with the first.
+Expected<model::Model> open_any_loss(const model::Model& model);
+
 /// Returns the cuts between the stages of a plan.
 std::vector<model::Cut> cuts_of(const plan::Plan& plan);
 /// Replays cuts, if they are sets of operators or a range is given, at the batches at which nobody

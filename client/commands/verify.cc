@@ -13,6 +13,7 @@
 #include "client/commands/progress.h"
 #include "client/commands/runner_flags.h"
 #include "client/commands/splits_flag.h"
+#include "client/commands/verify_training.h"
 #include "core/base/json_text.h"
 #include "core/base/usage.h"
 #include "partitioner/planning/frontiers/select_cuts.h"
@@ -42,6 +43,7 @@ class VerifyCommand final : public Command {
            "  paretoctl verify --model swin_t.pt --input-shape 3x224x224 --batch 1,3 --engine "
            "plain\n"
            "  paretoctl verify --model inceptionv3 --splits frontiers --batch 1\n"
+           "  paretoctl verify --model resnet18 --input-shape 3x64x64 --batch 4 --trainable\n"
            "  paretoctl verify --model tagger.pt --input tokens.npy,lengths.npy\n";
   }
   void add_options(CLI::App& app) override {
@@ -90,12 +92,19 @@ class VerifyCommand final : public Command {
       options.most_error = most_error(options.runner);
       PARETO_ASSIGN(fast, rows_of(context, model, options));
     }
-    print(context, model, {plain, cuts}, {fast, sampled});
+    std::vector<TrainedRow> trained;
+    if (cuts_.trainable()) {
+      PARETO_ASSIGN(trained,
+                    verify_training(context, model, cuts, batches, std::max(1, runner_.threads)));
+    }
+    print(context, model, {plain, cuts}, {fast, sampled}, trained);
     const bool all_equal =
         std::all_of(plain.begin(), plain.end(), [](const VerifyRow& row) { return row.bit_equal; });
     const bool all_ran = std::all_of(fast.begin(), fast.end(),
                                      [](const VerifyRow& row) { return row.failure.empty(); });
-    return all_equal && all_ran ? kExitDone : kExitFailed;
+    const bool all_trained =
+        std::ranges::all_of(trained, [](const TrainedRow& row) { return row.difference.empty(); });
+    return all_equal && all_ran && all_trained ? kExitDone : kExitFailed;
   }
 
  private:
@@ -164,9 +173,9 @@ class VerifyCommand final : public Command {
     const std::string& name_of(const VerifyRow& row) const { return cuts[row.cut].name; }
   };
 
-  void print(Context& context, const Model& model, const Compared& plain,
-             const Compared& fast) const {
-    if (json_) return print_json(context, model, plain, fast);
+  void print(Context& context, const Model& model, const Compared& plain, const Compared& fast,
+             const std::vector<TrainedRow>& trained) const {
+    if (json_) return print_json(context, model, plain, fast, trained);
     for (const auto& [at, result] : tally(plain.rows)) {
       context.out << fmt::format("{} batch {}{}: {} of {} cuts equal the whole model bit for bit\n",
                                  model.name(), at.first, at.second, result.equal, result.points);
@@ -195,10 +204,28 @@ class VerifyCommand final : public Command {
           "interpret\n",
           model_.model, plain.name_of(*differs), differs->batch);
     }
+    print_trained(context, model, plain.cuts, trained);
   }
 
-  void print_json(Context& context, const Model& model, const Compared& plain,
-                  const Compared& fast) const {
+  static void print_trained(Context& context, const Model& model, const std::vector<Cut>& cuts,
+                            const std::vector<TrainedRow>& rows) {
+    std::map<std::int64_t, std::size_t> equal;
+    for (const TrainedRow& row : rows) equal[row.batch] += row.difference.empty() ? 1 : 0;
+    for (const auto& [batch, count] : equal) {
+      context.out << fmt::format(
+          "{} batch {}: a step of training at {} of {} cuts has the whole model's loss, gradients "
+          "and parameters bit for bit\n",
+          model.name(), batch, count, cuts.size());
+    }
+    for (const TrainedRow& row : rows) {
+      if (row.difference.empty()) continue;
+      context.out << fmt::format("  {} at batch {}, training: {}\n", cuts[row.cut].name, row.batch,
+                                 row.difference);
+    }
+  }
+
+  void print_json(Context& context, const Model& model, const Compared& plain, const Compared& fast,
+                  const std::vector<TrainedRow>& trained) const {
     const auto rows_json = [&](const Compared& compared) {
       auto list = nlohmann::ordered_json::array();
       for (const VerifyRow& row : compared.rows) {
@@ -211,11 +238,18 @@ class VerifyCommand final : public Command {
       }
       return list;
     };
-    const nlohmann::ordered_json json{{"model", model.name()},
-                                      {"plain", rows_json(plain)},
-                                      {"engine", runner_.engine},
-                                      {"precision", runner_.precision},
-                                      {"engine_sample", rows_json(fast)}};
+    nlohmann::ordered_json json{{"model", model.name()},
+                                {"plain", rows_json(plain)},
+                                {"engine", runner_.engine},
+                                {"precision", runner_.precision},
+                                {"engine_sample", rows_json(fast)}};
+    if (cuts_.trainable()) json["trained"] = nlohmann::ordered_json::array();
+    for (const TrainedRow& row : trained) {
+      json["trained"].push_back({{"split", plain.cuts[row.cut].name},
+                                 {"batch", row.batch},
+                                 {"bit_equal", row.difference.empty()},
+                                 {"difference", row.difference}});
+    }
     context.out << dump(json, 2) << '\n';
   }
 

@@ -8,7 +8,8 @@
 
 namespace pareto::report {
 
-/// Returns a row a trial, in the run's order, and why those that no device has room for would fail.
+/// Returns a row a trial, in the run's order, with what is predicted of any of them. Below it says
+/// why those that no device has room for would fail.
 std::string trial_list(const results::RunRecord& run, const ReportStyle& style);
 
 }  // namespace pareto::report

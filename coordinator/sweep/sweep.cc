@@ -128,9 +128,7 @@ Expected<> run_sweep(const model::Model& model, cluster::Cluster& cluster,
   }
   std::optional<TrainingMeter> training;
   if (loss != nullptr) {
-    plan::TrainingSettings settings;
-    settings.optimiser.momentum = 0.9;
-    deploying.training = train::training_factory(model, *loss, std::move(settings), {});
+    deploying.training = train::training_factory(model, *loss, measured_training(), {});
     training.emplace(model, workload, std::chrono::milliseconds(options.timeout_ms));
   }
   SweepRunner::Environment environment{workload,    cluster, store,     stop,

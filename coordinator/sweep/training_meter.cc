@@ -32,24 +32,6 @@ Expected<IntegerRange> labels_of(const model::Model& model) {
               model.name());
 }
 
-Expected<std::vector<train::MicroBatch>> make_batch(const plan::Plan& plan,
-                                                    cluster::ModelWorkload& workload,
-                                                    const IntegerRange& labels) {
-  std::vector<std::int64_t> sizes = load::micro_batch_sizes(plan);
-  if (sizes.empty()) sizes = {plan.batch};
-  ValueSpec label;
-  label.kind = ValueSpec::Kind::kTensor;
-  label.range = labels;
-  label.tensor = {DType::kInt64, {{0, 1}}};
-  std::vector<train::MicroBatch> batch;
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    PARETO_ASSIGN(auto inputs, workload.example(sizes[i], i));
-    PARETO_ASSIGN(Value target, make_example(label, sizes[i], i));
-    batch.push_back({std::move(inputs), std::move(target), sizes[i]});
-  }
-  return batch;
-}
-
 void add_step(const train::StepOutcome& outcome, Nanoseconds took, results::TrialRound& round) {
   round.latency_ms.push_back(to_milliseconds(took));
   round.intervals_s.push_back(to_seconds(took));
@@ -69,11 +51,35 @@ void add_step(const train::StepOutcome& outcome, Nanoseconds took, results::Tria
 
 }  // namespace
 
+plan::TrainingSettings measured_training() {
+  plan::TrainingSettings settings;
+  settings.optimiser.momentum = 0.9;
+  return settings;
+}
+
+Expected<std::vector<train::MicroBatch>> example_batch(const model::Model& model,
+                                                       const plan::Plan& plan,
+                                                       cluster::ModelWorkload& workload) {
+  PARETO_ASSIGN(const IntegerRange labels, labels_of(model));
+  std::vector<std::int64_t> sizes = load::micro_batch_sizes(plan);
+  if (sizes.empty()) sizes = {plan.batch};
+  ValueSpec label;
+  label.kind = ValueSpec::Kind::kTensor;
+  label.range = labels;
+  label.tensor = {DType::kInt64, {{0, 1}}};
+  std::vector<train::MicroBatch> batch;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    PARETO_ASSIGN(auto inputs, workload.example(sizes[i], i));
+    PARETO_ASSIGN(Value target, make_example(label, sizes[i], i));
+    batch.push_back({std::move(inputs), std::move(target), sizes[i]});
+  }
+  return batch;
+}
+
 Expected<MeasuredRound> TrainingMeter::measure(cluster::Deployment& deployment,
                                                const plan::Plan& plan, int round, bool fresh,
                                                const UnitBudget& budget) {
-  PARETO_ASSIGN(const IntegerRange labels, labels_of(model_));
-  PARETO_ASSIGN(const auto batch, make_batch(plan, workload_, labels));
+  PARETO_ASSIGN(const auto batch, example_batch(model_, plan, workload_));
   train::DeviceSteps pipeline(deployment, workload_, timeout_);
   MeasuredRound measured;
   measured.round.round = round;

@@ -3,16 +3,28 @@
 
 #include <chrono>
 #include <cstdint>
+#include <vector>
 
 #include "coordinator/cluster/deployment.h"
 #include "coordinator/cluster/workload.h"
 #include "coordinator/sweep/measuring_rules.h"
 #include "coordinator/sweep/trial_meter.h"
+#include "coordinator/train/training_pipeline.h"
 #include "core/base/error.h"
 #include "core/plan/plan.h"
+#include "core/plan/training.h"
 #include "partitioner/model/graph/model.h"
 
 namespace pareto::sweep {
+
+/// Returns how trials are trained: plain SGD with a momentum of 0.9.
+plan::TrainingSettings measured_training();
+
+/// Returns made-up samples of a plan's batch in its micro-batches, with labels of the model's
+/// classes. Fails: kInvalidArgument (the model is no classifier), and as Workload::example().
+Expected<std::vector<train::MicroBatch>> example_batch(const model::Model& model,
+                                                       const plan::Plan& plan,
+                                                       cluster::ModelWorkload& workload);
 
 /// Steps on batches that are made up, with labels of the model's classes.
 ///

@@ -172,6 +172,25 @@ TEST_F(Program, VerifyComparesFrontiersTogether) {
           AllOf(HasSubstr(path("cut.yaml")), HasSubstr("which it needs: value")));
 }
 
+TEST_F(Program, VerifyComparesTrainingToo) {
+  const Done done = run(small(
+      "verify", {"--splits", "frontiers", "--trainable", "--batch", "1,4", "--engine", "plain"}));
+  EXPECT_EQ(done.code, kExitDone) << done.out << done.err;
+  const json all =
+      json::parse(run(small("splits", {"--frontiers", "all", "--trainable", "--json"})).out);
+  const std::string count = std::to_string(all["splits"].size());
+  EXPECT_THAT(done.out, HasSubstr("batch 4: a step of training at " + count + " of " + count +
+                                  " cuts has the whole model's loss, gradients and parameters"));
+  const json shown = json::parse(
+      run(small("verify", {"--splits", "modules", "--trainable", "--batch", "4", "--json"})).out);
+  ASSERT_GT(shown["trained"].size(), 0U);
+  for (const json& row : shown["trained"]) {
+    EXPECT_EQ(row["bit_equal"], true) << row;
+    EXPECT_EQ(row["batch"], 4);
+    EXPECT_EQ(row["difference"], "");
+  }
+}
+
 TEST_F(Program, VerifyComparesAndSaysHowMany) {
   const Done done = run(small("verify", {"--splits", "modules", "--batch", "1,2"}));
   EXPECT_EQ(done.code, kExitDone) << done.out << done.err;

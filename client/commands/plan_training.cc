@@ -1,0 +1,149 @@
+#include "client/commands/plan_training.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <limits>
+#include <ostream>
+#include <utility>
+
+#include "client/commands/inputs.h"
+#include "client/commands/leave_soon.h"
+#include "client/commands/network_flag.h"
+#include "client/commands/output_file.h"
+#include "client/commands/pipeline_flags.h"
+#include "client/commands/progress.h"
+#include "client/commands/show.h"
+#include "client/commands/splits_flag.h"
+#include "client/report/plan_text.h"
+#include "client/report/trial_list.h"
+#include "coordinator/cluster/plan_file.h"
+#include "coordinator/sweep/training_predictor.h"
+#include "core/base/file.h"
+#include "core/base/text.h"
+#include "core/base/usage.h"
+#include "partitioner/model/zoo/losses.h"
+
+namespace pareto::client {
+namespace {
+
+// Started where no devices are named.
+constexpr int kLocalDevices = 2;
+
+double step_ms(const results::TrialRecord& trial) {
+  return trial.prediction ? trial.prediction->latency_ms : std::numeric_limits<double>::infinity();
+}
+
+std::vector<int> every_number_of_devices(const cluster::Cluster& cluster) {
+  std::vector<int> numbers;
+  for (std::size_t number = 2; number <= cluster.size(); ++number) {
+    numbers.push_back(static_cast<int>(number));
+  }
+  return numbers.empty() ? std::vector<int>{1} : numbers;
+}
+
+Expected<sweep::SweepOptions> options_of(PlanningFlags& flags, const PlanTrainingWish& wish,
+                                         const std::string& loss, const std::string& micro_batch) {
+  sweep::SweepOptions options;
+  options.train = true;
+  options.loss = loss;
+  options.splits = flags.options.splits;
+  options.seed = flags.options.seed;
+  options.conditions = split_list(wish.networks);
+  PARETO_ASSIGN(const auto settings, flags.runner.settings());
+  options.settings = settings.front();
+  options.more_settings.assign(settings.begin() + 1, settings.end());
+  PARETO_ASSIGN(options.transports, parse_transports(flags.transport));
+  PARETO_ASSIGN(options.micro_batches, parse_micro_batches(micro_batch));
+  PARETO_ASSIGN(const std::chrono::milliseconds timeout, flags.timeout.read());
+  options.timeout_ms = timeout.count();
+  return options;
+}
+
+Expected<> predict(Context& context, const model::Model& model, const model::Model& loss,
+                   const cluster::Cluster& cluster, const sweep::SweepOptions& options,
+                   results::RunRecord& run) {
+  ProbeInHand probe;
+  const LeaveSoon leaving(context, kStopping, kExitFailed, [&] { return probe.or_hung(cluster); });
+  Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
+  const auto shown = [&](const std::string& now, std::size_t done, std::size_t total) {
+    probe.show(now, done < total);
+    progress.show(done, total, now, now);
+  };
+  PARETO_TRY(sweep::predict_training(model, loss, cluster, options, run.trials,
+                                     context.stop.watch(), shown));
+  std::ranges::stable_sort(run.trials, {}, step_ms);
+  return {};
+}
+
+}  // namespace
+
+void PlanTraining::add_to(CLI::App& app) {
+  const Heading heading(app, "Training");
+  auto* train = app.add_flag(
+      "--train", train_,
+      "predict steps of training in place of requests: each piece of the model is trained on each "
+      "device for a few steps, and links are probed. All plans that sweep --train would measure "
+      "are listed, the fastest first");
+  set_value(app.add_option(
+                "--loss", loss_,
+                "what --train trains by: " + join(model::loss_names()) + ", or a TorchScript file"),
+            "NAME|FILE.pt")
+      ->capture_default_str()
+      ->needs(train);
+  set_value(app.add_option("--micro-batch", micro_batch_,
+                           "samples of a micro-batch of --train; none: the whole batch"),
+            "LIST", {"none"})
+      ->capture_default_str()
+      ->needs(train);
+  for (const char* flag : {"--codec",      "--codec-error",   "--by-definition", "--cuts",
+                           "--search",     "--also",          "--max-latency",   "--min-throughput",
+                           "--max-memory", "--first",         "--last",          "--prefer",
+                           "--all",        "--no-replicas",   "--save-front",    "--scenario",
+                           "--dataset",    "--measured-cuts", "--fresh",         "--store",
+                           "--engine",     "--precision",     "--max-error",     "--schedule"}) {
+    train->excludes(app.get_option(flag));
+  }
+}
+
+Expected<int> PlanTraining::run(Context& context, PlanningFlags& flags,
+                                const PlanTrainingWish& wish) const {
+  PARETO_TRY(flags.read());
+  if (!wish.save.empty()) PARETO_TRY(check_writable("--save", wish.save));
+  PARETO_ASSIGN(const auto conditions, read_conditions(wish.networks));
+  PARETO_ASSIGN(sweep::SweepOptions options, options_of(flags, wish, loss_, micro_batch_));
+  PARETO_ASSIGN(const model::Model model, flags.model.open(context, flags.named_batches));
+  PARETO_ASSIGN(options.batches, batches_for(context, model, flags.named_batches));
+  options.batches.resize(1);
+  PARETO_ASSIGN(const model::Model loss, with_context(model::open_loss(loss_, model), "--loss"));
+  PARETO_TRY(select_splits(context, model, options.splits));
+  DeviceFlags devices = flags.devices;
+  if (!flags.local_devices) devices.settle(context);
+  PARETO_ASSIGN(const cluster::Cluster cluster,
+                devices.connect(context, flags.local_devices.value_or(kLocalDevices), conditions));
+  options.stages = every_number_of_devices(cluster);
+  PARETO_ASSIGN(results::RunRecord run,
+                sweep::make_run(model, cluster, options, context.command_line));
+  PARETO_TRY(as_stopped(context, predict(context, model, loss, cluster, options, run)));
+  if (run.trials.empty() || !run.trials.front().prediction) {
+    return fail(ErrorCode::kExhausted, "no plan could be predicted: its networks cannot be had");
+  }
+  const results::TrialRecord& fastest = run.trials.front();
+  if (!wish.save.empty()) {
+    const plan::PlanFile file{fastest.plan, flags.model.source()};
+    PARETO_TRY(write_file_atomically(wish.save, plan::to_json(file) + "\n"));
+  }
+  if (wish.json) {
+    PARETO_TRY(print_run(context, run, "json"));
+  } else {
+    context.out << report::trial_list(run, style_of(context))
+                << fmt::format("\nfastest: {} on {}: {} ms a step of {}, {} samples/s\n",
+                               report::plan_name(fastest), join(fastest.plan.device_names(), " > "),
+                               report::format_figure(fastest.prediction->latency_ms), fastest.batch,
+                               report::format_figure(fastest.prediction->samples_per_s))
+                << std::flush;
+  }
+  if (!wish.save.empty()) context.err << "plan: " << wish.save << std::endl;
+  return kExitDone;
+}
+
+}  // namespace pareto::client
