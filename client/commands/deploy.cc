@@ -15,9 +15,11 @@
 #include "client/commands/device_flags.h"
 #include "client/commands/inputs.h"
 #include "client/commands/line_reader.h"
+#include "client/commands/loss_flags.h"
 #include "client/commands/metrics_flags.h"
 #include "client/commands/model_flags.h"
 #include "client/commands/pipeline_flags.h"
+#include "client/commands/progress.h"
 #include "client/commands/schedule_flag.h"
 #include "client/commands/sharing_flags.h"
 #include "client/commands/store_flags.h"
@@ -29,10 +31,14 @@
 #include "coordinator/cluster/plan_file.h"
 #include "coordinator/cluster/transport_choice.h"
 #include "coordinator/cluster/workload.h"
+#include "coordinator/failover/failover_opener.h"
+#include "coordinator/failover/replanner.h"
 #include "coordinator/load/deployed_pipeline.h"
 #include "coordinator/load/lasting_stream.h"
 #include "coordinator/profile/profiled_stages.h"
+#include "core/base/counted.h"
 #include "core/base/file.h"
+#include "core/base/text.h"
 #include "core/base/usage.h"
 
 namespace pareto::client {
@@ -40,8 +46,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using model::Model;
-
-constexpr const char* kNoRetry = "none";
 
 class DeployCommand final : public Command {
  public:
@@ -53,7 +57,9 @@ class DeployCommand final : public Command {
     return "  ls frames/*.npy | paretoctl deploy --plan plan.json --output results\n"
            "  paretoctl deploy --plan plan.json --devices inventory.yaml photo.npy other.npy\n"
            "  camera | paretoctl deploy --plan plan.json --json   # a name a line, as they come\n"
-           "  camera | paretoctl deploy --plan plan.json --retry 10m --metrics 0.0.0.0:7074\n";
+           "  camera | paretoctl deploy --plan plan.json --retry 10m --metrics 0.0.0.0:7074\n"
+           "  camera | paretoctl deploy --plan plan.json --devices inventory.yaml --on-loss "
+           "failover\n";
   }
   void add_options(CLI::App& app) override {
     set_value(app.add_option("--plan", plan_file_, "plan to deploy, as run --save-plan writes it"),
@@ -83,7 +89,7 @@ class DeployCommand final : public Command {
     PARETO_ASSIGN(lasting_.stream.request_timeout, timeout_.read());
     PARETO_TRY(sharing_.check());
     PARETO_ASSIGN(lasting_.stream.deadline, sharing_.read_deadline());
-    PARETO_ASSIGN(const auto retry, read_retry());
+    PARETO_TRY(loss_.read(/*own_daemons=*/false));
     PARETO_ASSIGN(const auto range, parse_batch_range(batch_range_));
     PARETO_ASSIGN(cluster::NamedPlan named, cluster::read_plan_file(plan_file_));
     PARETO_TRY(take_schedule(named.plan));
@@ -93,9 +99,10 @@ class DeployCommand final : public Command {
     PARETO_TRY(make_folder());
     const auto count = std::max<std::size_t>(cluster::devices_named({named}), 2);
     devices_.settle(context);
+    NeededDevices needed;
+    if (!loss_.is_failover()) needed.names = cluster::device_names({named});
     PARETO_ASSIGN(cluster::Cluster cluster,
-                  devices_.connect(context, static_cast<int>(count), {},
-                                   {.names = cluster::device_names({named})}));
+                  devices_.connect(context, static_cast<int>(count), {}, needed));
     PARETO_TRY(cluster::check_plan(named, model, cluster));
     PARETO_TRY(validate(context, model, cuts_of(named.plan), named.plan.message_batch(), range));
     PARETO_ASSIGN(const plan::Plan plan, cluster::with_transports_named(named.plan, cluster));
@@ -119,17 +126,20 @@ class DeployCommand final : public Command {
                   << '\n';
     }
     lasting_.stop = context.stop.descriptor();
-    // Nobody starts such a daemon again.
-    const bool own_daemons = !cluster.local_pids().empty();
-    lasting_.retry = retry.value_or(own_daemons ? Nanoseconds(0) : lasting_.retry);
-    set_window(plan);
+    PARETO_ASSIGN(const LossPolicy policy, loss_.read(!cluster.local_pids().empty()));
+    lasting_.retry = policy.retry;
+    std::optional<failover::Replanner> replanner;
+    if (policy.on_loss == OnLoss::kFailover) {
+      PARETO_ASSIGN(replanner, prepare_failover(context, plan, model, cluster));
+    }
+    set_window(plan, replanner.has_value());
     DeployWatch watch(context.err, tally, plan.model, describe(plan) + how_to_ask(context), [&] {
       context.stop.announce("stopping after the requests in flight; again to leave now");
     });
     PARETO_ASSIGN(const auto served, metrics_.serve(context, [&watch] { return watch.collect(); }));
     context.phase = Phase::kRunning;
-    const auto streamed =
-        stream(cluster, plan, std::move(deploying), workload, requests, results, watch);
+    const auto streamed = stream(cluster, plan, std::move(deploying), workload, requests, results,
+                                 watch, replanner ? &*replanner : nullptr);
     if (!watch.was_open()) return tl::unexpected(streamed.error());
     finish(context, requests, results, tally, streamed);
     const load::StreamTally::Counts counts = tally.counts();
@@ -157,11 +167,7 @@ class DeployCommand final : public Command {
         "SHARE")
         ->capture_default_str();
     timeout_.add_to(app);
-    set_value(app.add_option("--retry", retry_,
-                             "time to wait for a lost device. Then its pipeline is opened again, "
-                             "and what was not answered is sent again; none ends with the first "
-                             "loss (default: 60s, or none for daemons that this command starts)"),
-              "DURATION", {kNoRetry});
+    loss_.add_to(app);
     add_no_checksum(app, no_checksum_);
     set_value(app.add_option("--output", output_,
                              "folder for the results: a .npy file for each tensor, named as its "
@@ -194,39 +200,64 @@ class DeployCommand final : public Command {
     return profile::profiled_stages(plan, model, cluster, *store);
   }
 
-  /// Reads --retry; no value if it was not given. Fails: kInvalidArgument.
-  Expected<std::optional<Nanoseconds>> read_retry() const {
-    if (!retry_) return std::nullopt;
-    if (*retry_ == kNoRetry) return Nanoseconds(0);
-    PARETO_ASSIGN(const Nanoseconds time, parse_long_time(*retry_, "--retry"));
-    return time;
-  }
-
   /// Sets the window if the plan leaves it open: a request in every stage and one on its way, to
   /// each replica.
-  void set_window(const plan::Plan& plan) {
+  void set_window(const plan::Plan& plan, bool may_change) {
     const auto fitting = static_cast<int>(plan.stages.size() + plan.turn());
     lasting_.stream.window = plan.window > 0 ? plan.window : fitting;
     lasting_.stream.micro_batch = plan.is_cut() ? plan.message_batch() : 0;
-    if (!plan.replicated) lasting_.stream.first_stage = "stage 0 on " + plan.stages[0].device;
+    if (!plan.replicated && !may_change)
+      lasting_.stream.first_stage = "stage 0 on " + plan.stages[0].device;
   }
 
   std::string describe(const plan::Plan& plan) const {
-    return fmt::format("{} {} over {}, window {}", plan.stages.size(),
-                       plan.replicated ? "replicas" : "stages", plan.transport_text(),
-                       lasting_.stream.window);
+    return fmt::format("{} over {}, window {}",
+                       counted(plan.stages.size(), plan.replicated ? "replica" : "stage"),
+                       plan.transport_text(), lasting_.stream.window);
   }
 
+  /// Returns what plans again if a device is lost. Says which devices cannot take over.
+  Expected<failover::Replanner> prepare_failover(Context& context, const plan::Plan& plan,
+                                                 const Model& model,
+                                                 const cluster::Cluster& cluster) const {
+    PARETO_ASSIGN(const auto store, store_.open_existing(context));
+    Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
+    auto made = failover::Replanner::make(
+        model, cluster, plan, *store, context.stop.watch(),
+        [&](const std::string& link) { progress.show(0, 1, "probing links", "probing " + link); });
+    PARETO_ASSIGN(failover::Replanner replanner,
+                  with_context(std::move(made), "--on-loss failover"));
+    if (!replanner.unknown().empty()) {
+      context.err << fmt::format("not profiled, so not used if a device is lost: {}\n",
+                                 join(replanner.unknown()));
+    }
+    return replanner;
+  }
+
+  /// `replanner`: null: the plan stays as it is.
   Expected<> stream(cluster::Cluster& cluster, const plan::Plan& plan,
                     cluster::DeploymentOptions deploying, cluster::ModelWorkload& workload,
-                    FileRequests& requests, FileResults& results,
-                    load::StreamObserver& observer) const {
+                    FileRequests& requests, FileResults& results, DeployWatch& watch,
+                    const failover::Replanner* replanner) const {
     cluster::TransportSet transports;
     cluster::ShardPool pool(workload);
     cluster::CodecChooser codecs(codec_error_);
     deploying.codecs = &codecs;
-    load::PlanDeployer deployer(plan, cluster, pool, transports, std::move(deploying));
-    return run_lasting_stream(deployer, lasting_, requests, results, observer);
+    const auto deployer = [&](const plan::Plan& chosen) {
+      cluster::DeploymentOptions options = deploying;
+      if (chosen != plan) options.profiled_compute.clear();
+      return std::make_unique<load::PlanDeployer>(chosen, cluster, pool, transports,
+                                                  std::move(options));
+    };
+    if (replanner == nullptr) {
+      return run_lasting_stream(*deployer(plan), lasting_, requests, results, watch);
+    }
+    failover::FailoverOpener opener(
+        plan, *replanner, cluster, pool, deployer,
+        [&](const plan::Plan& chosen, const std::set<std::string>& lost) {
+          watch.takes_over(describe(chosen), {lost.begin(), lost.end()});
+        });
+    return run_lasting_stream(opener, lasting_, requests, results, watch);
   }
 
   /// Accounts for what was not sent, and says how it ended.
@@ -254,7 +285,7 @@ class DeployCommand final : public Command {
   TimeoutFlag timeout_;
   SharingFlags sharing_;
   StoreFlags store_;
-  std::optional<std::string> retry_;
+  LossFlags loss_;
   bool no_checksum_ = false;
   MetricsFlags metrics_;
   load::LastingOptions lasting_;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/text.h"
 #include "core/metrics/process_metrics.h"
 
 namespace pareto::client {
@@ -37,6 +38,10 @@ void DeployWatch::lost(const Error& error, Nanoseconds waits) {
   err_ << fmt::format("the pipeline is lost: {}; waiting for it up to {:g} s (--retry)\n",
                       error.message, to_seconds(waits))
        << std::flush;
+}
+
+void DeployWatch::takes_over(const std::string& plan, const std::vector<std::string>& lost) {
+  err_ << fmt::format("without {}: {}\n", join(lost), plan) << std::flush;
 }
 
 Families DeployWatch::collect() const {

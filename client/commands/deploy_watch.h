@@ -7,6 +7,7 @@
 #include <ostream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "coordinator/load/lasting_stream.h"
 #include "coordinator/load/stream_tally.h"
@@ -34,6 +35,8 @@ class DeployWatch final : public load::StreamObserver {
   void opened(load::StreamPipeline& pipeline, std::optional<Nanoseconds> after,
               std::size_t again) override;
   void lost(const Error& error, Nanoseconds waits) override;
+  /// Says that another plan takes over, described as `ready` was, because devices are lost.
+  void takes_over(const std::string& plan, const std::vector<std::string>& lost);
 
   metrics::Families collect() const;
 

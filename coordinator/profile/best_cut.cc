@@ -5,10 +5,9 @@
 #include <utility>
 
 #include "coordinator/cluster/deployment.h"
-#include "coordinator/profile/device_profiler.h"
+#include "coordinator/profile/known_devices.h"
 #include "coordinator/profile/link_prober.h"
 #include "coordinator/profile/link_transports.h"
-#include "partitioner/model/graph/cuts.h"
 #include "partitioner/planning/cost/evaluate.h"
 
 namespace pareto::profile {
@@ -16,30 +15,19 @@ namespace {
 
 constexpr std::size_t kStages = 2;
 
-/// Returns the two devices as they were profiled with those settings.
+/// Returns the two devices as they were profiled with the plan's settings.
 Expected<std::vector<planning::DeviceFacts>> profiled_devices(const model::Model& model,
                                                               const cluster::Cluster& cluster,
                                                               const plan::Plan& plan,
                                                               results::ResultStore& store) {
-  ProfileWish wish;
-  wish.model = model.name();
-  wish.model_digest = model.digest().hex();
-  wish.operators = static_cast<std::int64_t>(model.graph().operators.size());
-  wish.settings = {plan.settings, plan.batch};
-  std::vector<planning::DeviceFacts> facts(cluster.size());
+  PARETO_ASSIGN(const auto known, known_devices(model, cluster, plan, store));
+  std::vector<planning::DeviceFacts> facts;
   for (std::size_t i = 0; i < kStages; ++i) {
-    const cluster::DaemonClient& device = cluster.device(i);
-    PARETO_ASSIGN(auto profile, store.find_profile(profile_key(cluster, device, wish)));
-    if (!profile) {
-      return fail(ErrorCode::kNotFound,
-                  "{} was not profiled for {} at {} (paretoctl profile measures it)",
-                  device.config().name, model.name(), settings_text(wish.settings));
-    }
-    facts[i] = {*std::move(profile), device.info().memory_limit_bytes, device.config().figures,
-                device.config().medium};
+    if (!known[i]) return tl::unexpected(not_profiled(cluster.device(i), model, plan));
+    facts.push_back(*known[i]);
   }
   // Others take no part, and are known by nothing.
-  for (std::size_t i = kStages; i < facts.size(); ++i) facts[i] = facts.front();
+  facts.resize(cluster.size(), facts.front());
   return facts;
 }
 
@@ -65,20 +53,10 @@ Expected<PredictedCut> best_cut(const model::Model& model, const cluster::Cluste
   PARETO_ASSIGN(const auto devices, profiled_devices(model, cluster, plan, store));
   PARETO_ASSIGN(LinkTransports links, link_transports(transports, cluster));
   keep_pipeline(links);
-  std::vector<std::int64_t> positions{0, std::ssize(model.graph().operators)};
-  for (const std::size_t index : cuts) positions.push_back(model.split_points()[index].position);
-  std::uint64_t smallest = ~std::uint64_t{0};
-  std::uint64_t largest = 0;
-  for (const std::int64_t position : positions) {
-    PARETO_ASSIGN(const std::uint64_t bytes,
-                  model::boundary_bytes(model.graph(), {{0, position}}, plan.batch));
-    smallest = std::min(smallest, bytes);
-    largest = std::max(largest, bytes);
-  }
+  PARETO_ASSIGN(const auto sizes, sizes_to_probe(model, cuts, {plan.batch}));
   std::vector<planning::ProbedTransport> probed;
   for (const std::string& name : names_in(links)) {
-    PARETO_ASSIGN(auto one, probe_links(cluster, links, name, probe_sizes(smallest, largest), stop,
-                                        progress));
+    PARETO_ASSIGN(auto one, probe_links(cluster, links, name, sizes, stop, progress));
     probed.push_back({name, std::move(one)});
   }
   PARETO_ASSIGN(const planning::CostInputs inputs,

@@ -7,6 +7,7 @@
 #include "coordinator/cluster/daemon_client.h"
 #include "coordinator/cluster/transport_choice.h"
 #include "core/control/hello.h"
+#include "partitioner/model/graph/cuts.h"
 
 namespace pareto::profile {
 namespace {
@@ -103,6 +104,24 @@ std::vector<std::uint64_t> probe_sizes(std::uint64_t smallest, std::uint64_t lar
   }
   sizes.push_back(largest);
   return sizes;
+}
+
+Expected<std::vector<std::uint64_t>> sizes_to_probe(const model::Model& model,
+                                                    const planning::SplitChoice& cuts,
+                                                    const std::vector<std::int64_t>& batches) {
+  std::vector<std::int64_t> positions{0, std::ssize(model.graph().operators)};
+  for (const std::size_t index : cuts) positions.push_back(model.split_points()[index].position);
+  std::uint64_t smallest = ~std::uint64_t{0};
+  std::uint64_t largest = 0;
+  for (const std::int64_t position : positions) {
+    for (const std::int64_t batch : batches) {
+      PARETO_ASSIGN(const std::uint64_t bytes,
+                    model::boundary_bytes(model.graph(), {{0, position}}, batch));
+      smallest = std::min(smallest, bytes);
+      largest = std::max(largest, bytes);
+    }
+  }
+  return probe_sizes(smallest, largest);
 }
 
 }  // namespace pareto::profile

@@ -12,6 +12,8 @@
 #include "coordinator/cluster/cluster.h"
 #include "coordinator/profile/link_transports.h"
 #include "core/base/error.h"
+#include "partitioner/model/graph/model.h"
+#include "partitioner/planning/inputs/cost_model.h"
 #include "partitioner/planning/inputs/probes.h"
 
 namespace pareto::profile {
@@ -32,5 +34,10 @@ std::size_t probes_of(const LinkTransports& transports, const std::string& trans
 /// Returns sizes from the smallest to the largest by factors of 4, and the largest: what lies
 /// between is interpolated.
 std::vector<std::uint64_t> probe_sizes(std::uint64_t smallest, std::uint64_t largest);
+/// Returns the sizes to probe for what crosses the ends of a model and those of its cuts, at any of
+/// the batches. Fails: as model::boundary_bytes().
+Expected<std::vector<std::uint64_t>> sizes_to_probe(const model::Model& model,
+                                                    const planning::SplitChoice& cuts,
+                                                    const std::vector<std::int64_t>& batches);
 
 }  // namespace pareto::profile

@@ -161,24 +161,9 @@ Expected<std::vector<planning::ProbedTransport>> Profiler::probe_at_rest(
 
 Expected<std::vector<planning::ProbedTransport>> Profiler::probe_now(
     const LinkTransports& transports, const Progress& progress) const {
-  const auto operators = static_cast<std::int64_t>(model_.graph().operators.size());
-  std::vector<std::int64_t> positions{0, operators};
-  for (const std::size_t index : splits_) {
-    positions.push_back(model_.split_points()[index].position);
-  }
   std::vector<std::int64_t> batches = options_.probed_batches;
   batches.push_back(options_.settings.batch);
-  const auto [fewest, most] = std::ranges::minmax(batches);
-  std::uint64_t smallest = ~std::uint64_t{0};
-  std::uint64_t largest = 0;
-  for (const std::int64_t position : positions) {
-    PARETO_ASSIGN(const std::uint64_t of_fewest,
-                  model::boundary_bytes(model_.graph(), position, fewest));
-    PARETO_ASSIGN(const std::uint64_t of_most,
-                  model::boundary_bytes(model_.graph(), position, most));
-    smallest = std::min(smallest, of_fewest);
-    largest = std::max(largest, of_most);
-  }
+  PARETO_ASSIGN(const auto sizes, sizes_to_probe(model_, splits_, batches));
   const std::vector<std::string> names = names_in(transports);
   std::size_t total = 0;
   for (const std::string& name : names) total += probes_of(transports, name);
@@ -186,12 +171,11 @@ Expected<std::vector<planning::ProbedTransport>> Profiler::probe_now(
   std::string now;
   std::vector<planning::ProbedTransport> probed;
   for (const std::string& name : names) {
-    PARETO_ASSIGN(auto links,
-                  probe_links(cluster_, transports, name, probe_sizes(smallest, largest), stop_,
-                              [&](const std::string& link) {
-                                now = "probing " + link;
-                                progress(now, done++, total);
-                              }));
+    PARETO_ASSIGN(auto links, probe_links(cluster_, transports, name, sizes, stop_,
+                                          [&](const std::string& link) {
+                                            now = "probing " + link;
+                                            progress(now, done++, total);
+                                          }));
     probed.push_back({name, std::move(links)});
   }
   if (total > 0) progress(now, done, total);

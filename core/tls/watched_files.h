@@ -29,8 +29,8 @@ class WatchedFiles {
  public:
   explicit WatchedFiles(std::vector<std::string> paths) : paths_(std::move(paths)) {}
 
-  /// Calls `read`, which returns Expected<Loaded>, if a file is not what it was. True: the result is
-  /// in use now. Files that could not be used are not read again until they change. Fails: as
+  /// Calls `read`, which returns Expected<Loaded>, if a file is not what it was. True: the result
+  /// is in use now. Files that could not be used are not read again until they change. Fails: as
   /// `read`; what was in use stays so.
   template <typename Read>
   Expected<bool> refresh(const Read& read) {

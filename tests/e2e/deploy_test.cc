@@ -339,5 +339,36 @@ TEST_F(Deploy, ItsMetricsSayWhatBecameOfRequests) {
                              HasSubstr("pareto_deploy_pipelines_lost_total 1\n")));
 }
 
+TEST_F(Deploy, GoesOnWithTheDevicesThatAreLeft) {
+  const auto missing =
+      run(shell("", "--on-loss failover --store " + path("none.db") + " " + path("f0.npy")));
+  EXPECT_EQ(missing.exit_code, 2) << missing.errors;
+  const auto known =
+      paretoctl(with_model({"profile", "--devices", inventory_, "--engine", "plain", "--splits",
+                            "percent:30,percent:60", "--store", path("profiles.db")}));
+  ASSERT_EQ(known.exit_code, 0) << known.errors;
+  auto command = shell("exec ", "--json --on-loss failover --store " + path("profiles.db") +
+                               " --output " + path("results") + " " + names());
+  Process deploy(command);
+  ASSERT_TRUE(deploy.wait_for_output("ready: 3 stages", std::chrono::minutes(1)))
+      << deploy.errors();
+  request("f0.npy");
+  ASSERT_TRUE(deploy.wait_for_output("f0.npy", std::chrono::seconds(30))) << deploy.errors();
+  // One after the other, down to the last.
+  for (const std::size_t device : {1, 0}) {
+    end(device, SIGKILL);
+    request("f0.npy");
+    const std::string left = device == 1 ? "without second: " : "without first, second: 1 stage";
+    ASSERT_TRUE(deploy.wait_for_output(left, std::chrono::minutes(1))) << deploy.errors();
+  }
+  ASSERT_TRUE(deploy.wait_for_output("f0-3.npy", std::chrono::minutes(1))) << deploy.errors();
+  deploy.signal(SIGINT);
+  deploy.wait();
+  for (const char* result : {"results/f0.npy", "results/f0-2.npy", "results/f0-3.npy"}) {
+    EXPECT_EQ(slurp(path(result)), slurp(path("expected.npy"))) << result;
+  }
+  EXPECT_THAT(deploy.errors(), HasSubstr("3 requests, 0 failed"));
+}
+
 }  // namespace
 }  // namespace pareto::test

@@ -1,0 +1,57 @@
+// The pipelines of a lasting stream that goes on without devices that were lost.
+//
+//   open() ──all there──▶ the plan's pipeline
+//       └──a device is lost──▶ Replanner ──▶ another plan ──▶ its pipeline
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "coordinator/cluster/cluster.h"
+#include "coordinator/cluster/shard_pool.h"
+#include "coordinator/failover/replanner.h"
+#include "coordinator/load/deployed_pipeline.h"
+#include "coordinator/load/lasting_stream.h"
+#include "core/plan/plan.h"
+
+namespace pareto::failover {
+
+/// Opens the pipelines of a plan as load::PlanDeployer does. If a device of it is lost, it opens
+/// those of the plan that is best without it. A device that is back is used again only when the
+/// next one is lost: to change plans costs the requests on their way time.
+///
+/// Threads: one owner, but for hurry().
+class FailoverOpener final : public load::PipelineOpener {
+ public:
+  /// Makes the opener of a plan's pipelines.
+  using Deploy = std::function<std::unique_ptr<load::PlanDeployer>(const plan::Plan&)>;
+  /// Hears of a plan that takes over, and of the devices that are lost.
+  using Announce = std::function<void(const plan::Plan&, const std::set<std::string>& lost)>;
+
+  /// All that is passed outlives it.
+  FailoverOpener(const plan::Plan& plan, const Replanner& replanner, cluster::Cluster& cluster,
+                 cluster::ShardPool& pool, Deploy deploy, Announce announce);
+
+  Expected<std::unique_ptr<load::StreamPipeline>> open() override;
+  void hurry() override;
+
+ private:
+  /// Returns the devices of the cluster that do not answer, even if they are connected to again.
+  std::set<std::string> lost_devices();
+
+  const Replanner& replanner_;
+  cluster::Cluster& cluster_;
+  cluster::ShardPool& pool_;
+  const Deploy deploy_;
+  const Announce announce_;
+  std::shared_ptr<load::PlanDeployer> deployer_;
+  std::mutex mutex_;  ///< guards deployer_ against hurry()
+  std::atomic<bool> hurried_{false};
+  bool opened_ = false;
+};
+
+}  // namespace pareto::failover
