@@ -41,6 +41,10 @@ class HostedStage {
   HostedStage(const HostedStage&) = delete;
   HostedStage& operator=(const HostedStage&) = delete;
 
+  /// Checks that a peer may say hello to this stage in `role`. Fails: as check_named() does.
+  Expected<> check_peer(control::Role role, const transport::PeerIdentity& peer) const {
+    return with_context(check_named(context_.peers, role, peer), "{}", context_.name());
+  }
   /// Takes a link that has said hello in `role`, and answers it kReady; from then on pings on it
   /// are answered. Fails: kInvalidArgument (there is one already, or the role does not fit),
   /// kClosed (the stage has ended), kExhausted (no thread for it), and as links do. The link is

@@ -8,6 +8,7 @@
 
 #include "core/transport/link_probe.h"
 #include "core/transport/ping.h"
+#include "daemon/stage/link_peers.h"
 #include "daemon/stage/link_probe.h"
 
 namespace pareto::daemon {
@@ -100,6 +101,9 @@ void LinkDoor::greet(Pending& pending, transport::Link& link) {
     hello = control::parse_hello(received->message);
   } else {
     hello = tl::unexpected(std::move(received).error());
+  }
+  if (const auto may = check_opens_links(link.identity()); hello && !may) {
+    hello = tl::unexpected(may.error());
   }
   if (hello && hello->role == control::Role::kProbe) {
     link.trust(transport::kLargestPingBytes + kPingOverhead);

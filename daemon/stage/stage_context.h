@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/wire/message.h"
+#include "daemon/stage/link_peers.h"
 #include "daemon/stage/stage_meter.h"
 
 namespace pareto::daemon {
@@ -24,6 +25,7 @@ struct StageContext {
   std::uint32_t stage = 0;  ///< its number in the pipeline, from 0
   std::string device;       ///< the name of this device
   std::shared_ptr<StageMeter> meter;
+  LinkPeers peers{};  ///< those who may speak with it
 
   /// Returns "stage 1 on pi-2".
   std::string name() const;

@@ -5,6 +5,7 @@
 #include "core/base/text.h"
 #include "core/control/hello.h"
 #include "core/plan/stage_settings.h"
+#include "core/tls/credentials.h"
 #include "daemon/stage/link_probe.h"
 #include "daemon/stage/stage.h"
 #include "daemon/stage/training_stage.h"
@@ -62,7 +63,8 @@ Expected<std::unique_ptr<StageHost>> StageHost::listen(
     const std::vector<DataAddress>& addresses) {
   std::unique_ptr<StageHost> host(new StageHost(std::move(options)));
   PARETO_ASSIGN(host->turns_, DeviceScheduler::make(host->options_.rules));
-  transport::LinkOptions of_strangers{.limits = host->options_.limits};
+  transport::LinkOptions of_strangers{.limits = host->options_.limits,
+                                      .credentials = host->options_.credentials};
   of_strangers.limits.max_stranger_frame_bytes = kMaxHelloBytes;
   for (const DataAddress& wanted : addresses) {
     const auto found = std::ranges::find(transports, wanted.transport,
@@ -142,15 +144,30 @@ Expected<std::shared_ptr<HostedStage>> StageHost::find(const Key& key) const {
   return found->second;
 }
 
+Expected<> StageHost::check_can_tell(const transport::Transport& transport) const {
+  if (options_.credentials || transport.reach() != transport::Reach::kNetwork) return {};
+  return fail(ErrorCode::kPermission,
+              "the next stage is on a device with a certificate, and {} has no credentials to "
+              "check it: paretod enroll gives it some",
+              options_.device);
+}
+
 Expected<std::unique_ptr<transport::Link>> StageHost::connect_downstream(
     transport::Transport& transport, const OpenStage& stage) const {
   const control::StageRequest& asked = stage.asked;
   const Deadline deadline = deadline_after(options_.connect_timeout);
-  transport::LinkOptions options{
-      .limits = options_.limits, .codec = stage.codec, .payload_checksum = asked.payload_checksum};
+  transport::LinkOptions options{.limits = options_.limits,
+                                 .codec = stage.codec,
+                                 .payload_checksum = asked.payload_checksum,
+                                 .credentials = options_.credentials};
   if (asked.max_frame_bytes > 0) {
     std::uint64_t& most = options.limits.max_frame_bytes;
     most = std::min(most, asked.max_frame_bytes);
+  }
+  if (!asked.downstream_peer.empty()) {
+    PARETO_ASSIGN(options.expected_peer,
+                  with_context(tls::parse_identity(asked.downstream_peer), "the next stage"));
+    PARETO_TRY(check_can_tell(transport));
   }
   return with_context(
       control::connect_to_stage(transport, asked.downstream,
@@ -206,7 +223,11 @@ Expected<StageAddresses> StageHost::open(OpenStage opening) {
   for (auto& stage : forgotten) retire(std::move(stage));
   PARETO_TRY(has_room);
   StageParts parts;
-  parts.context = {asked.pipeline, asked.stage, options_.device, nullptr};
+  parts.context = {asked.pipeline,
+                   asked.stage,
+                   options_.device,
+                   nullptr,
+                   {asked.upstream_peer, asked.sink_peer}};
   parts.shard = std::move(opening.shard);
   parts.queue = asked.queue;
   if (!sink_connects) {
@@ -240,6 +261,7 @@ Expected<> StageHost::greet(const control::Hello& hello, std::unique_ptr<transpo
     }
     stage = found->second;
   }
+  PARETO_TRY(stage->check_peer(hello.role, link->identity()));
   link->trust(options_.limits.max_frame_bytes);
   return stage->attach(hello.role, link, deadline);
 }
@@ -331,7 +353,8 @@ auto StageHost::on_probe(const std::string& transport, const std::string& addres
     PARETO_ASSIGN(transport::Transport * by, transport_named(transport));
     const TimePoint patience = *deadline_after(options_.connect_timeout);
     PARETO_ASSIGN(const auto link,
-                  by->connect(address, std::min(deadline, patience), {.limits = options_.limits}));
+                  by->connect(address, std::min(deadline, patience),
+                              {.limits = options_.limits, .credentials = options_.credentials}));
     const Probe probe(*this, *link);
     PARETO_TRY(control::introduce(*link, {0, 0, control::Role::kProbe}, deadline));
     return measure(*link);

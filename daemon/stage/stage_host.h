@@ -44,6 +44,7 @@ struct StageHostOptions {
   Nanoseconds hello_timeout = std::chrono::seconds(4);
   Nanoseconds connect_timeout = std::chrono::seconds(8);  ///< limit for connect and hello
   DeviceRules rules{.cores = useful_threads()};           ///< how stages share the device
+  std::shared_ptr<const tls::Credentials> credentials{};  ///< of links over a network; null: plain
 };
 
 /// A request to open a stage, with the objects that its names stand for on this device.
@@ -87,8 +88,8 @@ class StageHost {
   /// Opens a stage. First connects to the next stage, if there is one, and introduces itself. The
   /// links of a stage may have different transports.
   /// Fails: kInvalidArgument (queue, weight, priority, a stage that exists), kNotFound (transport),
-  /// kExhausted (too many stages), kUnavailable or kTimeout (the next stage), kClosed (the daemon
-  /// is ending).
+  /// kExhausted (too many stages), kUnavailable or kTimeout (the next stage), kPermission (somebody
+  /// else answers there than was named), kClosed (the daemon is ending).
   Expected<StageAddresses> open(OpenStage opening);
   /// Starts a stage. Fails: kNotFound, and as Stage::start does.
   Expected<Nanoseconds> start(std::uint64_t pipeline, std::uint32_t stage, TimePoint deadline);
@@ -143,6 +144,8 @@ class StageHost {
   /// Returns the transport to connect by, even if no address listens on it.
   Expected<transport::Transport*> transport_named(const std::string& name) const;
   Expected<std::shared_ptr<HostedStage>> find(const Key& key) const;
+  /// Checks that this device can tell who answers over a transport. Fails: kPermission.
+  Expected<> check_can_tell(const transport::Transport& transport) const;
   Expected<std::unique_ptr<transport::Link>> connect_downstream(transport::Transport& transport,
                                                                 const OpenStage& request) const;
   /// Calls measure(link) with a link that is used for nothing else.

@@ -1,0 +1,151 @@
+// Who may speak with a stage over a network, if both sides have credentials.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/base/file.h"
+#include "core/tls/credentials.h"
+#include "tests/daemon/stage/stage_host_fixture.h"
+#include "tests/support/tls.h"
+
+namespace pareto::daemon {
+namespace {
+
+using control::Role;
+using test::request_message;
+using test::soon;
+using testing::HasSubstr;
+using Own = std::shared_ptr<const tls::Credentials>;
+
+constexpr std::uint64_t kSecured = 77;
+
+class SecuredStageTest : public StageHostTest {
+ protected:
+  Own of(const std::string& name, tls::Role role) const {
+    return tls::Credentials::open(authority_.credentials({name, role})).value();
+  }
+  std::unique_ptr<StageHost> host_of(const std::string& device, Own credentials) const {
+    StageHostOptions options;
+    options.device = device;
+    options.credentials = std::move(credentials);
+    return StageHost::listen(std::move(options), {tcp_}, {{"tcp", "127.0.0.1:0"}}).value();
+  }
+  OpenStage stage(std::uint32_t number, const std::string& downstream) const {
+    OpenStage opening{{kSecured, number, "", "tcp", "tcp", downstream}, shard_};
+    opening.asked.upstream_peer = number == 0 ? "coordinator lab" : "device pi-1";
+    if (downstream.empty()) {
+      opening.asked.sink_peer = "coordinator lab";
+    } else {
+      opening.asked.downstream_peer = "device pi-2";
+    }
+    return opening;
+  }
+  Expected<std::unique_ptr<transport::Link>> say(const StageHost& host, const control::Hello& hello,
+                                                 Own own) const {
+    transport::LinkOptions options;
+    options.credentials = std::move(own);
+    return control::connect_to_stage(*tcp_, host.addresses().at(0).address, hello, soon(), options);
+  }
+  void expect_refused(const StageHost& host, const control::Hello& hello, const Own& own,
+                      const char* why = "is not the one") const {
+    const auto link = say(host, hello, own);
+    ASSERT_FALSE(link) << own->identity().name;
+    EXPECT_EQ(link.error().code, ErrorCode::kPermission) << link.error().message;
+    EXPECT_THAT(link.error().message, HasSubstr(why));
+    // The one who was named is nobody else's business.
+    EXPECT_THAT(link.error().message, testing::Not(HasSubstr("lab")));
+  }
+
+  const std::shared_ptr<transport::Transport> tcp_ = transport::make_transport("tcp").value();
+  const TemporaryFolder folder_ = TemporaryFolder::create("pareto-stages").value();
+  const pareto::test::TestAuthority authority_{folder_.path(), "authority"};
+  const Own lab_ = of("lab", tls::Role::kCoordinator);
+  const Own thief_ = of("thief", tls::Role::kCoordinator);
+  const Own eyes_ = of("eyes", tls::Role::kObserver);
+  const Own first_ = of("pi-1", tls::Role::kDevice);
+  const Own second_ = of("pi-2", tls::Role::kDevice);
+};
+
+TEST_F(SecuredStageTest, ThoseWhoWereNamedRunAPipeline) {
+  const auto here = host_of("pi-1", first_);
+  const auto there = host_of("pi-2", second_);
+  const auto last = there->open(stage(1, "")).value();
+  const auto front = here->open(stage(0, last.upstream));
+  ASSERT_TRUE(front) << front.error().message;
+  const auto source = say(*here, {kSecured, 0, Role::kUpstream}, lab_).value();
+  const auto sink = say(*there, {kSecured, 1, Role::kSink}, lab_).value();
+  EXPECT_EQ(to_string(source->identity()), "device pi-1");
+  EXPECT_EQ(to_string(sink->identity()), "device pi-2");
+  ASSERT_TRUE(there->start(kSecured, 1, soon()));
+  ASSERT_TRUE(here->start(kSecured, 0, soon()));
+  ASSERT_TRUE(source->send(request_message(kSecured, 5, 1), soon()));
+  const auto result = sink->receive(soon());
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(result->message.request, 5U);
+  EXPECT_EQ(result->message.kind, wire::MessageKind::kValues);
+}
+
+TEST_F(SecuredStageTest, NobodyElseSaysHelloToAStage) {
+  const auto there = host_of("pi-2", second_);
+  ASSERT_TRUE(there->open(stage(1, "")));
+  for (const Own& other : {thief_, lab_, second_}) {
+    const control::Hello hello{kSecured, 1, Role::kUpstream};
+    const auto link = say(*there, hello, other);
+    ASSERT_FALSE(link) << other->identity().name;
+    EXPECT_EQ(link.error().code, ErrorCode::kPermission) << link.error().message;
+  }
+  expect_refused(*there, {kSecured, 1, Role::kSink}, thief_);
+  expect_refused(*there, {kSecured, 1, Role::kSink}, first_);
+  // Who was named finds its place free.
+  const auto upstream = say(*there, {kSecured, 1, Role::kUpstream}, first_);
+  const auto sink = say(*there, {kSecured, 1, Role::kSink}, lab_);
+  EXPECT_TRUE(upstream) << upstream.error().message;
+  EXPECT_TRUE(sink) << sink.error().message;
+}
+
+TEST_F(SecuredStageTest, AnObserverOpensNoLink) {
+  const auto there = host_of("pi-2", second_);
+  auto opening = stage(1, "");
+  opening.asked.upstream_peer = "";
+  ASSERT_TRUE(there->open(opening));
+  expect_refused(*there, {kSecured, 1, Role::kUpstream}, eyes_, "opens no links");
+  expect_refused(*there, {0, 0, Role::kProbe}, eyes_, "opens no links");
+  EXPECT_TRUE(say(*there, {0, 0, Role::kProbe}, first_));
+  EXPECT_TRUE(say(*there, {0, 0, Role::kProbe}, thief_));
+}
+
+TEST_F(SecuredStageTest, TheNextStageIsOnTheDeviceThatWasNamed) {
+  const auto here = host_of("pi-1", first_);
+  const auto there = host_of("pi-2", second_);
+  const auto last = there->open(stage(1, "")).value();
+  auto opening = stage(0, last.upstream);
+  opening.asked.downstream_peer = "device pi-3";
+  const auto refused = here->open(opening);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kPermission);
+  EXPECT_THAT(refused.error().message, HasSubstr("device pi-2 answers, not device pi-3"));
+  EXPECT_TRUE(here->status().empty());
+  opening.asked.downstream_peer = "nobody";
+  EXPECT_EQ(here->open(opening).error().code, ErrorCode::kInvalidArgument);
+}
+
+TEST_F(SecuredStageTest, WithoutCredentialsNobodyIsTheOneWhoWasNamed) {
+  const auto plain = host_of("pi-1", nullptr);
+  const auto refused = plain->open(stage(0, "127.0.0.1:1"));
+  EXPECT_EQ(refused.error().code, ErrorCode::kPermission);
+  EXPECT_THAT(refused.error().message, HasSubstr("pi-1 has no credentials"));
+  ASSERT_TRUE(plain->open(stage(0, "")));
+  const auto link = say(*plain, {kSecured, 0, Role::kUpstream}, nullptr);
+  ASSERT_FALSE(link);
+  EXPECT_EQ(link.error().code, ErrorCode::kPermission);
+  EXPECT_THAT(link.error().message, HasSubstr("(not authenticated) is not the one"));
+}
+
+TEST_F(SecuredStageTest, TheKernelVouchesForAUserOfThisMachine) {
+  OpenStage opening = request();
+  opening.asked.upstream_peer = "coordinator lab";
+  ASSERT_TRUE(host_->open(opening));
+  EXPECT_TRUE(connect({kHostedPipeline, 0, Role::kUpstream}));
+}
+
+}  // namespace
+}  // namespace pareto::daemon
