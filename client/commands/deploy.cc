@@ -264,8 +264,10 @@ class DeployCommand final : public Command {
   static void finish(Context& context, const FileRequests& requests, FileResults& results,
                      const load::StreamTally& tally, const Expected<>& streamed) {
     const Error stopped{ErrorCode::kClosed, "stopped"};
+    std::uint64_t number = requests.taken();
     for (const std::string& file : requests.rest()) {
       load::StreamResult result;
+      result.number = number++;
       result.name = file;
       result.outputs = tl::unexpected(streamed ? stopped : streamed.error());
       result.sent = false;

@@ -43,6 +43,7 @@ std::optional<load::StreamRequest> FileRequests::next() {
   while (line && line->find_first_not_of(" \t") == std::string::npos) line = next_line();
   if (!line) return std::nullopt;
   load::StreamRequest request;
+  request.number = requests_taken_++;
   request.name = *std::move(line);
   add_inputs(request.name);
   request.body = read(request.name, request.batch);
@@ -123,7 +124,7 @@ void FileResults::done(load::StreamResult result) {
 
 std::string FileResults::json_line(const load::StreamResult& result,
                                    const Expected<std::vector<std::string>>& files) const {
-  nlohmann::ordered_json line{{"request", result.name}};
+  nlohmann::ordered_json line{{"number", result.number}, {"request", result.name}};
   if (files) {
     line["latency_ms"] = to_milliseconds(result.latency);
     line["output"] = *files;

@@ -40,6 +40,8 @@ class FileRequests final : public load::RequestSource {
   bool is_input(const std::filesystem::path& file) const;
   /// Returns the names of the command line that were not taken. To be called after the last next().
   std::vector<std::string> rest() const;
+  /// Returns the number of requests that were taken. To be called after the last next().
+  std::uint64_t taken() const { return requests_taken_; }
 
  private:
   void add_inputs(const std::string& line);
@@ -57,7 +59,8 @@ class FileRequests final : public load::RequestSource {
   LineReader lines_;
   const std::atomic<bool>& stop_;
   std::atomic<bool> cancelled_{false};
-  std::size_t taken_ = 0;
+  std::size_t taken_ = 0;  ///< names of the command line
+  std::uint64_t requests_taken_ = 0;
   bool told_of_batch_ = false;
   mutable std::mutex mutex_;
   std::set<std::filesystem::path> inputs_in_output_;

@@ -279,6 +279,7 @@ class LastingStream {
 
   void fail_one(StreamRequest& request, const Error& loss, bool sent) {
     StreamResult result;
+    result.number = request.number;
     result.name = std::move(request.name);
     result.outputs = tl::unexpected(loss);
     result.sent = sent;

@@ -191,6 +191,7 @@ class Sender {
 Expected<StreamResult> receive(transport::Link& sink, const InFlight& request,
                                std::chrono::milliseconds timeout) {
   StreamResult result;
+  result.number = request.request.number;
   result.name = request.request.name;
   result.sent_again = request.request.pipelines;
   if (request.failure) {

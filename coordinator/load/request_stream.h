@@ -24,7 +24,8 @@
 namespace pareto::load {
 
 struct StreamRequest {
-  std::string name;        ///< name for people
+  std::uint64_t number = 0;  ///< its place among all of the source, from 0
+  std::string name;          ///< name for people
   std::int64_t batch = 1;  ///< its samples
   Expected<Value> body =
       Value(Tuple{});  ///< values in the order of the first shard's inputs, or why there are none
@@ -35,6 +36,7 @@ struct StreamRequest {
 };
 
 struct StreamResult {
+  std::uint64_t number = 0;  ///< the request's
   std::string name;
   Expected<Value> outputs =
       Value(Tuple{});  ///< values in the order of the last shard's outputs, or why there are none

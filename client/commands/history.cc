@@ -1,0 +1,105 @@
+// history: checks the log of a stream of requests.
+#include "coordinator/load/history.h"
+
+#include <CLI/CLI.hpp>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <string>
+
+#include "client/commands/commands.h"
+#include "core/base/counted.h"
+#include "core/base/json_text.h"
+#include "core/base/printable.h"
+#include "core/base/usage.h"
+
+namespace pareto::client {
+namespace {
+
+/// Hands each line of a log to `take`. Fails: kNotFound, kCorrupt naming file and line.
+template <typename Take>
+Expected<> read_log(const std::string& path, const Take& take) {
+  std::ifstream file(path);
+  if (!file) return fail(ErrorCode::kNotFound, "{}: no log can be read there", path);
+  std::size_t number = 0;
+  for (std::string line; std::getline(file, line);) {
+    ++number;
+    if (line.empty()) continue;
+    PARETO_ASSIGN(const load::HistoryLine read,
+                  with_context(load::parse_history_line(line), "{}:{}", path, number));
+    take(read);
+  }
+  return {};
+}
+
+class HistoryCommand final : public Command {
+ public:
+  std::string_view name() const override { return "history"; }
+  std::string_view summary() const override {
+    return "check a log of deploy --json: every request answered once, in order, with the right "
+           "output";
+  }
+  std::string_view examples() const override {
+    return "  paretoctl deploy --plan plan.json --json --output results <names >log.jsonl\n"
+           "  paretoctl history log.jsonl\n"
+           "  paretoctl history log.jsonl --expected quiet.jsonl   # outputs are compared too\n"
+           "\n"
+           "The exit code is 1 if a request was lost, answered twice or out of order, or has "
+           "another "
+           "output.\nA request that failed with a reason is counted, and is no fault.\n";
+  }
+  void add_options(CLI::App& app) override {
+    set_value(app.add_option("log", log_, "log that deploy --json wrote"), "FILE")->required();
+    set_value(app.add_option("--expected", expected_,
+                             "log of the same requests whose outputs are right: each output is "
+                             "compared with that of the same request, byte by byte"),
+              "FILE");
+    app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
+  }
+
+  Expected<int> run(Context& context) override {
+    load::HistoryCheck check;
+    if (!expected_.empty()) {
+      PARETO_TRY(read_log(expected_, [&](const load::HistoryLine& line) { check.expect(line); }));
+    }
+    PARETO_TRY(read_log(log_, [&](const load::HistoryLine& line) { check.add(line); }));
+    const load::HistoryVerdict verdict = check.finish();
+    context.out << (json_ ? json_of(verdict) : text_of(verdict)) << std::flush;
+    return verdict.holds() ? kExitDone : kExitFailed;
+  }
+
+ private:
+  std::string text_of(const load::HistoryVerdict& verdict) const {
+    std::string text = fmt::format(
+        "{} answered, {} failed, {} not sent\n{} lost, {} duplicated, {} out of order\n",
+        counted(verdict.answered, "request"), verdict.failed, verdict.not_sent, verdict.lost,
+        verdict.duplicated, verdict.reordered);
+    if (!expected_.empty()) {
+      text += fmt::format("{} compared, {} wrong\n", counted(verdict.compared, "output"),
+                          verdict.wrong);
+    }
+    for (const std::string& finding : verdict.findings) text += printable(finding) + "\n";
+    return text;
+  }
+
+  static std::string json_of(const load::HistoryVerdict& verdict) {
+    nlohmann::ordered_json document{
+        {"holds", verdict.holds()},       {"answered", verdict.answered},
+        {"failed", verdict.failed},       {"not_sent", verdict.not_sent},
+        {"lost", verdict.lost},           {"duplicated", verdict.duplicated},
+        {"reordered", verdict.reordered}, {"compared", verdict.compared},
+        {"wrong", verdict.wrong},         {"findings", verdict.findings}};
+    return dump(document) + "\n";
+  }
+
+  std::string log_;
+  std::string expected_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_history_command() { return std::make_unique<HistoryCommand>(); }
+
+}  // namespace pareto::client
