@@ -12,6 +12,9 @@
 
 namespace pareto::client {
 
+/// Daemons that are started here if no devices are named and nothing else says how many.
+inline constexpr int kLocalDevices = 2;
+
 /// Help text of --devices.
 inline constexpr const char* kDevicesHelp =
     "inventory of daemons (configs/inventory.yaml), or their addresses, HOST:PORT,HOST:PORT "

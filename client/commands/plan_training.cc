@@ -26,9 +26,6 @@
 namespace pareto::client {
 namespace {
 
-// Started where no devices are named.
-constexpr int kLocalDevices = 2;
-
 double step_ms(const results::TrialRecord& trial) {
   return trial.prediction ? trial.prediction->latency_ms : std::numeric_limits<double>::infinity();
 }

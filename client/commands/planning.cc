@@ -28,9 +28,6 @@ namespace pareto::client {
 namespace {
 
 constexpr const char* kAllCodecs = "all";
-// Started where no devices are named.
-constexpr int kLocalDevices = 2;
-
 profile::Profiler::Progress shown_on(Progress& progress, ProbeInHand& probe) {
   return [&](const std::string& now, std::size_t done, std::size_t total) {
     probe.show(now, done < total);

@@ -24,8 +24,6 @@
 namespace pareto::client {
 namespace {
 
-// Started where no devices are named and the number of stages does not say how many.
-constexpr int kLocalDevices = 2;
 // A sweep of more is adaptive unless told otherwise.
 constexpr std::size_t kManyTrials = 60;
 

@@ -212,7 +212,7 @@ Expected<LoadResult> Load::run(const Value& body, const LoadOptions& options) {
   if (receive_error || send_error) {
     source_.close();
     sink_.close();
-    return tl::unexpected(why_broken(std::move(send_error), std::move(receive_error)));
+    return tl::unexpected(why_broken(send_error, receive_error));
   }
   result.samples = joined(std::move(result.samples), messages);
   requests_ += std::ssize(result.samples);

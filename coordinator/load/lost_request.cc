@@ -36,13 +36,13 @@ Error not_sent(const Error& error, std::chrono::milliseconds timeout) {
           "sending a request: " + (in_time ? error.message : "not taken " + limit_text(timeout))};
 }
 
-Error why_broken(std::optional<Error> sending, std::optional<Error> receiving) {
+Error why_broken(const std::optional<Error>& sending, const std::optional<Error>& receiving) {
   // A request's own error and a timeout say more than the broken link that follows from them.
   const bool link_only = receiving && (receiving->code == ErrorCode::kClosed ||
                                        receiving->code == ErrorCode::kUnavailable);
   const bool is_sending =
       sending && (!receiving || (link_only && sending->code != ErrorCode::kClosed));
-  return is_sending ? *std::move(sending) : *std::move(receiving);
+  return is_sending ? *sending : *receiving;
 }
 
 }  // namespace pareto::load

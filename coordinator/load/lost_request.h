@@ -25,6 +25,6 @@ Error no_result_in(std::chrono::milliseconds timeout);
 Error not_sent(const Error& error, std::chrono::milliseconds timeout);
 /// Returns why a pipeline broke, from the errors of its two ends, at least one: the end that fails
 /// first closes the other, which then fails too.
-Error why_broken(std::optional<Error> sending, std::optional<Error> receiving);
+Error why_broken(const std::optional<Error>& sending, const std::optional<Error>& receiving);
 
 }  // namespace pareto::load

@@ -267,7 +267,7 @@ StreamEnd run_stream(transport::Link& source, transport::Link& sink, std::uint64
     landed.close();
   }
   if (send_error || receive_error) {
-    end.broken = why_broken(std::move(send_error), std::move(receive_error));
+    end.broken = why_broken(send_error, receive_error);
   }
   end.unanswered = flight.take_rest();
   return end;

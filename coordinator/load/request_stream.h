@@ -24,8 +24,7 @@
 namespace pareto::load {
 
 struct StreamRequest {
-  std::uint64_t number = 0;  ///< its place among all of the source, from 0
-  std::string name;          ///< name for people
+  std::string name;        ///< name for people
   std::int64_t batch = 1;  ///< its samples
   Expected<Value> body =
       Value(Tuple{});  ///< values in the order of the first shard's inputs, or why there are none
@@ -33,6 +32,7 @@ struct StreamRequest {
   int suspected = 0;   ///< how many of those it may have broken itself
   bool alone = false;  ///< no request is sent while it is in flight
   std::optional<TimePoint> first_sent{};  ///< when its sending began, to the first of them
+  std::uint64_t number = 0;               ///< its place among all of the source, from 0
 };
 
 struct StreamResult {
