@@ -96,6 +96,7 @@ const std::map<std::string, std::set<std::string>>& allowed_arrows() {
       // What measures.
       {"coordinator/data", {"core/base", "core/tensor"}},
       {"coordinator/discovery", {"core/base", "core/transport"}},
+      {"coordinator/enrolment", {"core/base", "core/tls", "core/transport"}},
       {"coordinator/results", {"core/base", "core/tensor", "core/plan"}},
       {"coordinator/cluster",
        {"core/base", "core/tensor", "core/plan", "core/wire", "core/transport", "core/control",
