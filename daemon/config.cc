@@ -22,6 +22,7 @@ constexpr const char* kExamples =
     "  paretod --config /etc/pareto-edge/paretod.yaml\n"
     "  paretod --listen 127.0.0.1:0 --data tcp=127.0.0.1:0 --state-dir /tmp/one --ready-fd 1\n"
     "  paretod --cpu 0 --memory-limit 512MiB --check-config\n"
+    "  sudo paretod enroll 192.168.1.10:7069 --token ... --authority SHA256:...\n"
     "\n"
     "Every setting is also a key of the configuration file (--store-limit: store_limit) and a "
     "variable\n(PARETOD_STORE_LIMIT). --limit-busy is busy in its section limits. Flags win over "
@@ -35,6 +36,20 @@ constexpr const char* kExamples =
     "  1  failed while running\n"
     "  2  wrong flags or configuration\n"
     "  3  the environment refuses (port in use, no permission)";
+
+constexpr const char* kEnrolmentExamples =
+    "Examples:\n"
+    "  sudo paretod enroll 192.168.1.10:7069 --token 8wq2n-... --authority SHA256:5f0c...\n"
+    "  echo TOKEN | sudo paretod enroll 192.168.1.10:7069 --token - --authority SHA256:5f0c...\n"
+    "\n"
+    "`paretoctl pki issue NAME` on the coordinator prints the command with its values. The key is "
+    "made\nhere and never sent. A daemon that runs reads new credentials within a minute.\n"
+    "\n"
+    "Exit codes:\n"
+    "  0  done\n"
+    "  1  failed on the way\n"
+    "  2  wrong arguments\n"
+    "  3  refused: nobody there, wrong token, another authority, no permission\n";
 
 constexpr std::string_view kLimits = "limits";
 constexpr std::string_view kLimitPrefix = "limit_";
@@ -113,6 +128,32 @@ Expected<Variables> variables_of(const std::vector<std::string>& environment) {
   return variables;
 }
 
+/// Adds `paretod enroll`.
+CLI::App& add_enrolment(CLI::App& app, EnrolmentFlags& flags) {
+  CLI::App* const enroll =
+      app.add_subcommand("enroll", "make a key here and get its certificate from a coordinator");
+  enroll->footer(kEnrolmentExamples);
+  enroll->option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  enroll->add_option("address", flags.address, "address of paretoctl pki issue: HOST:PORT")
+      ->required();
+  set_value(enroll->add_option("--token", flags.token,
+                               "one-time token of the invitation; -: read it from stdin"),
+            "TOKEN")
+      ->required();
+  set_value(enroll->add_option("--authority", flags.authority,
+                               "fingerprint of the authority, by which it is known here"),
+            "FINGERPRINT")
+      ->required();
+  set_value(enroll->add_option("--name", flags.name,
+                               "refuse a certificate of another name (default: the invited name)"),
+            "NAME");
+  set_value(enroll->add_option("--credentials", flags.credentials,
+                               "folder of their own for key and certificates"),
+            "FOLDER")
+      ->capture_default_str();
+  return *enroll;
+}
+
 std::vector<std::string> flags_of(const CLI::App& app) {
   std::vector<std::string> flags;
   for (const CLI::Option* option : app.get_options()) flags.push_back(option->get_name());
@@ -136,6 +177,8 @@ Expected<CommandLine> parse_command_line(int argc, const char* const* argv) {
   app.add_flag("--version", version, "print the version");
   app.add_option("--config", line.config_file, "YAML file of settings, as configs/paretod.yaml")
       ->type_name("FILE");
+  EnrolmentFlags enrolment;
+  const CLI::App& enroll = add_enrolment(app, enrolment);
   std::vector<std::vector<std::string>> given(settings().size());
   for (std::size_t i = 0; i < settings().size(); ++i) {
     const Setting& setting = settings()[i];
@@ -161,10 +204,11 @@ Expected<CommandLine> parse_command_line(int argc, const char* const* argv) {
   } catch (const CLI::Error& error) {
     return fail(ErrorCode::kInvalidArgument, "{}", error.what());
   }
-  if (const auto extras = app.remaining(); !extras.empty()) {
+  if (const auto extras = app.remaining(/*recurse=*/true); !extras.empty()) {
     return fail(ErrorCode::kInvalidArgument, "unknown argument {}{}", extras.front(),
-                did_you_mean(extras.front(), flags_of(app)));
+                did_you_mean(extras.front(), flags_of(enroll.parsed() ? enroll : app)));
   }
+  if (enroll.parsed()) line.enrolment = std::move(enrolment);
   line.print = usage.text(app, 8, "paretoctl(1)");
   if (version) {
     line.print = fmt::format("paretod {}, protocol {}\n", PARETO_VERSION, plan::kProtocolVersion);

@@ -12,6 +12,7 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/tls/server_certificate.h"
+#include "daemon/enrolment.h"
 #include "daemon/stage/stage_host.h"
 
 namespace pareto::daemon {
@@ -75,6 +76,8 @@ struct CommandLine {
   std::optional<int> ready_fd;
   bool exit_with_parent = false;
   bool check_config = false;
+  /// Arguments of `paretod enroll`; no value: it serves.
+  std::optional<EnrolmentFlags> enrolment;
   /// Text that --help or --version prints; the daemon then does nothing else.
   std::optional<std::string> print;
 };

@@ -17,9 +17,11 @@
 #include "core/base/standard_descriptors.h"
 #include "core/base/start_again.h"
 #include "core/runtime/operator_libraries.h"
+#include "core/tls/utc_text.h"
 #include "core/transport/grpc/quiet.h"
 #include "daemon/config.h"
 #include "daemon/daemon.h"
+#include "daemon/enrolment.h"
 #include "daemon/journal.h"
 #include "daemon/process.h"
 #include "daemon/service_manager.h"
@@ -136,9 +138,23 @@ int check_config(const DaemonConfig& config) {
   return kDone;
 }
 
+/// Gets this device its certificate.
+int enroll(const EnrolmentFlags& flags) {
+  prepare_to_ask();
+  const auto done = enrol(flags);
+  if (!done) {
+    const Error& error = done.error();
+    const bool refused = error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kTimeout;
+    return complain(error, refused ? kEnvironment : exit_code_of(error));
+  }
+  std::puts(fmt::format("this is {} until {}\ncredentials: {}", to_string(done->identity),
+                        tls::utc_text(done->expiry), done->folder.string())
+                .c_str());
+  return kDone;
+}
+
 int run(int argc, char** argv) {
   open_missing_descriptors(argv);
-  if (shorten_open_mp_spin()) start_again(argv);
   transport::silence_grpc();
   const auto command_line = parse_command_line(argc, argv);
   if (!command_line) return complain(command_line.error(), kWrongConfig);
@@ -146,6 +162,8 @@ int run(int argc, char** argv) {
     std::fputs(command_line->print->c_str(), stdout);
     return kDone;
   }
+  if (command_line->enrolment) return enroll(*command_line->enrolment);
+  if (shorten_open_mp_spin()) start_again(argv);
   // Before the transports that a configuration names: gRPC's starts threads.
   if (const auto enough = check_threads(kLeastThreads); !enough) {
     return complain(enough.error(), kEnvironment);

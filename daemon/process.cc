@@ -56,6 +56,12 @@ void prepare_signals() {
   static_cast<void>(std::signal(SIGPIPE, SIG_IGN));
 }
 
+void prepare_to_ask() {
+  const sigset_t ending = signals({SIGTERM, SIGINT, SIGHUP});
+  ::pthread_sigmask(SIG_UNBLOCK, &ending, nullptr);
+  static_cast<void>(std::signal(SIGPIPE, SIG_IGN));
+}
+
 std::optional<int> wait_signal(std::optional<Nanoseconds> limit) {
   return wait_for(signals({SIGTERM, SIGINT, SIGHUP}), limit);
 }

@@ -17,6 +17,9 @@ namespace pareto::daemon {
 /// PIPE is ignored: a peer that is gone is an error of a call. Call it before any thread starts.
 /// Libraries that start threads when they are loaded must block these signals too (main.cc).
 void prepare_signals();
+/// Lets TERM, INT and HUP end the process, though main.cc blocks them. A peer that is gone is an
+/// error of a call.
+void prepare_to_ask();
 /// Waits for TERM, INT or HUP and returns it; none when `limit` has passed, where there is one.
 std::optional<int> wait_signal(std::optional<Nanoseconds> limit);
 

@@ -219,6 +219,28 @@ TEST_F(ConfigTest, ThePageOfTheReferenceIsUpToDate) {
   EXPECT_EQ(parse({"--reference", "paretod"})->print.value(),
             read_file(PARETO_SOURCE_DIR "/docs/reference/paretod.md").value_or("none"))
       << "./dev reference writes docs/reference anew";
+  EXPECT_EQ(parse({"--reference", "enroll"})->print.value(),
+            read_file(PARETO_SOURCE_DIR "/docs/reference/enroll.md").value_or("none"));
+}
+
+TEST_F(ConfigTest, EnrollingHasItsOwnArguments) {
+  const auto line = parse({"enroll", "host:1", "--token", "t", "--authority", "a"});
+  ASSERT_TRUE(line) << line.error().message;
+  ASSERT_TRUE(line->enrolment);
+  EXPECT_EQ(line->enrolment->address, "host:1");
+  EXPECT_EQ(line->enrolment->token, "t");
+  EXPECT_EQ(line->enrolment->authority, "a");
+  EXPECT_EQ(line->enrolment->credentials, kPackageCredentials);
+  EXPECT_FALSE(parse({"--log-level", "debug"})->enrolment);
+  EXPECT_THAT(parse({"enroll", "--help"})->print.value(), HasSubstr("--authority"));
+  for (const std::vector<const char*>& wrong :
+       {std::vector<const char*>{"enroll"},
+        {"enroll", "host:1", "--token", "t"},
+        {"enroll", "host:1", "--token", "t", "--authority", "a", "--nam", "x"}}) {
+    const auto refused = parse(wrong);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument);
+  }
 }
 
 TEST_F(ConfigTest, HelpHasEverySettingAndExamples) {

@@ -76,7 +76,7 @@ TEST_F(Program, TheManualAndTheCompletionsHaveEveryCommand) {
 
 TEST_F(Program, EveryCommandHasItsPageInTheReference) {
   const auto folder = std::filesystem::path(PARETO_SOURCE_DIR) / "docs/reference";
-  std::vector<std::string> pages{"paretoctl.md", "paretod.md"};
+  std::vector<std::string> pages{"paretoctl.md", "paretod.md", "enroll.md"};
   std::vector<std::string> names{"paretoctl"};
   for (const auto& command : builtin_commands()) {
     names.emplace_back(command->name());
