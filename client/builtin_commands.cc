@@ -28,6 +28,7 @@ Commands builtin_commands() {
   commands.push_back(make_models_command());
   commands.push_back(make_devices_command());
   commands.push_back(make_discover_command());
+  commands.push_back(make_pki_command());
   commands.push_back(make_netem_command());
   commands.push_back(make_testbed_command());
   commands.push_back(make_top_command());

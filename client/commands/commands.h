@@ -30,6 +30,7 @@ std::unique_ptr<Command> make_runs_command();
 std::unique_ptr<Command> make_models_command();
 std::unique_ptr<Command> make_devices_command();
 std::unique_ptr<Command> make_discover_command();
+std::unique_ptr<Command> make_pki_command();
 std::unique_ptr<Command> make_netem_command();
 std::unique_ptr<Command> make_testbed_command();
 std::unique_ptr<Command> make_top_command();
