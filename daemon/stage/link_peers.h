@@ -21,7 +21,8 @@ struct LinkPeers {
 Expected<> check_opens_links(const transport::PeerIdentity& peer);
 
 /// Checks that a peer that says hello in `role` is the one that was named. A user of this machine,
-/// whom the kernel vouches for, passes. Fails: kPermission; the sentence does not say who was named.
+/// whom the kernel vouches for, passes. Fails: kPermission, in a sentence that does not give away
+/// who was named.
 Expected<> check_named(const LinkPeers& named, control::Role role,
                        const transport::PeerIdentity& peer);
 

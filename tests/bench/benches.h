@@ -164,6 +164,10 @@ Expected<std::vector<Row>> transport_latency(const std::string& name, const std:
 Expected<std::vector<Row>> transport_goodput(const std::string& name, const std::string& transport);
 /// Goodput with a checksum of every tensor against goodput without, over a network transport.
 Expected<std::vector<Row>> checksum_cost(const std::string& name, const std::string& transport);
+/// Measures what mutual TLS leaves of a network transport's goodput, and the milliseconds that it
+/// adds to a message of 150 KB one way.
+Expected<std::vector<Row>> tls_goodput(const std::string& name, const std::string& transport);
+Expected<std::vector<Row>> tls_latency(const std::string& name, const std::string& transport);
 /// Measures what grpc reaches of tcp's goodput, and how many times its processor time a byte.
 Expected<std::vector<Row>> grpc_over_tcp(const std::string& name);
 

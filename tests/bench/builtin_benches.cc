@@ -171,6 +171,10 @@ std::vector<Bench> builtin_benches() {
     if (transport->reach() != transport::Reach::kNetwork) continue;
     add("transport", "checksum/" + wire,
         [=](const std::string& name) { return checksum_cost(name, wire); });
+    add("transport", "tls/" + wire + "/goodput",
+        [=](const std::string& name) { return tls_goodput(name, wire); });
+    add("transport", "tls/" + wire + "/latency",
+        [=](const std::string& name) { return tls_latency(name, wire); });
   }
   add("transport", "grpc_over_tcp", grpc_over_tcp);
   for (const char* congestion_control : {"bbr", "reno"}) {

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/tls/credentials.h"
 #include "core/transport/transport.h"
 #include "daemon/stage/link_probe.h"
 #include "tests/bench/bare_link.h"
@@ -50,6 +51,8 @@ int run_wire_peer(int argc, char** argv) {
   app.add_option("--ready-fd", ready_fd)->required();
   app.add_option("--cpu", cpu);
   app.add_option("--host", host, "where it listens");
+  std::string folder;
+  app.add_option("--credentials", folder, "folder of those that it shows, on ports of their own");
   CLI11_PARSE(app, argc, argv);
   if (cpu >= 0) {
     cpu_set_t set;
@@ -60,23 +63,39 @@ int run_wire_peer(int argc, char** argv) {
   nlohmann::json ready;
   std::vector<std::unique_ptr<transport::Listener>> listeners;
   std::vector<std::jthread> threads;
-  for (const auto& transport : transport::builtin_transports()) {
-    if (transport->reach() == transport::Reach::kProcess) continue;
-    const bool network = transport->reach() == transport::Reach::kNetwork;
-    // What checksums cost is measured on the way here.
-    auto listener = transport->listen(network ? host + ":0" : "auto", {.payload_checksum = false});
-    if (!listener) {
-      fmt::print(stderr, "{}\n", listener.error().message);
-      return 1;
-    }
-    ready[std::string(transport->name())] = (*listener)->address();
-    threads.emplace_back([&open = **listener] {
+  const auto open = [&](transport::Transport& transport, const std::string& name,
+                        const transport::LinkOptions& options) -> Expected<> {
+    const bool network = transport.reach() == transport::Reach::kNetwork;
+    PARETO_ASSIGN(auto listener, transport.listen(network ? host + ":0" : "auto", options));
+    ready[name] = listener->address();
+    threads.emplace_back([&accepting = *listener] {
       std::vector<std::jthread> serving;
-      while (auto link = open.accept()) {
+      while (auto link = accepting.accept()) {
         serving.emplace_back([link = *std::move(link)] { serve(*link); });
       }
     });
-    listeners.push_back(*std::move(listener));
+    listeners.push_back(std::move(listener));
+    return {};
+  };
+  // What checksums cost is measured on the way here.
+  transport::LinkOptions options{.payload_checksum = false};
+  const auto open_all = [&](const std::string& prefix) -> Expected<> {
+    for (const auto& transport : transport::builtin_transports()) {
+      if (transport->reach() == transport::Reach::kProcess) continue;
+      if (options.credentials && transport->reach() != transport::Reach::kNetwork) continue;
+      PARETO_TRY(open(*transport, prefix + std::string(transport->name()), options));
+    }
+    return {};
+  };
+  auto opened = open_all("");
+  if (opened && !folder.empty()) {
+    auto credentials = tls::Credentials::open(folder);
+    if (credentials) options.credentials = *std::move(credentials);
+    opened = credentials ? open_all("tls/") : tl::unexpected(credentials.error());
+  }
+  if (!opened) {
+    fmt::print(stderr, "{}\n", opened.error().message);
+    return 1;
   }
   std::uint16_t port = 0;
   const auto bare = BareLink::listen(port);

@@ -19,7 +19,7 @@ namespace {
 
 /// Bytes in the outbox that are enough for one call of the kernel. Fewer cost calls; more leave the
 /// processor's cache before they are sent.
-constexpr std::size_t kPacketBytes = 64 << 10;
+constexpr std::size_t kPacketBytes = 256 << 10;
 /// Bytes that OpenSSL reads at once, records and what they are wrapped in.
 constexpr std::size_t kReadAheadBytes = (64 << 10) + 4096;
 
