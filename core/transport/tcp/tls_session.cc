@@ -76,7 +76,8 @@ Expected<std::unique_ptr<TlsSession>> TlsSession::open(const FileDescriptor& soc
   SSL_set_ciphersuites(ssl, preferred_ciphers());
   SSL_set_options(ssl, SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA);
   SSL_set_read_ahead(ssl, 1);
-  SSL_set_default_read_buffer_len(ssl, kReadAheadBytes);
+  // A stranger's handshake leaves no buffer behind.
+  SSL_set_mode(ssl, SSL_MODE_RELEASE_BUFFERS);
   side == TlsSide::kConnecting ? SSL_set_connect_state(ssl) : SSL_set_accept_state(ssl);
   return session;
 }
@@ -93,7 +94,10 @@ Expected<bool> TlsSession::handshake() {
     if (SSL_get_error(ssl_.get(), result) == SSL_ERROR_WANT_READ) return false;
     return tl::unexpected(failure(result));
   }
-  established_ = true;
+  if (std::exchange(established_, true)) return true;
+  // From here on buffers stay, and are as large as a stream of messages wants them.
+  SSL_clear_mode(ssl_.get(), SSL_MODE_RELEASE_BUFFERS);
+  SSL_set_default_read_buffer_len(ssl_.get(), kReadAheadBytes);
   return true;
 }
 
