@@ -26,7 +26,7 @@ class Wire {
   virtual Expected<Nanoseconds> report() = 0;
 };
 
-/// What a wire does to its bytes on the way.
+/// The terms of a wire.
 struct WireOptions {
   bool checksum = false;  ///< each tensor has one
   bool secured = false;   ///< mutual TLS
@@ -57,10 +57,10 @@ int messages_of(std::int64_t bytes, std::int64_t total);
 /// Appends the times of `count` round trips, in microseconds.
 Expected<> round_trips(Wire& wire, int count, std::vector<double>& samples);
 
-/// What a one-way stream of messages took.
+/// Times of a one-way stream of messages.
 struct Stream {
   double seconds = 0;
-  double processor_seconds = 0;  ///< of both ends
+  double processor_seconds = 0;  ///< time of both ends' processors
 };
 Expected<Stream> stream(Wire& wire, int count);
 

@@ -93,6 +93,8 @@ Error tls_failure(ssl_st& connection, int kind, int number, bool established) {
             "the peer shows no certificate: it needs one of the same authority (paretoctl pki "
             "issue)"};
   }
+  // A server of another protocol may speak first, before anybody has looked at its first byte.
+  if (!established && reason == SSL_R_WRONG_VERSION_NUMBER) return speaks_no_tls();
   if (reason > SSL_AD_REASON_OFFSET) {
     return told_by_peer(reason - SSL_AD_REASON_OFFSET, established);
   }

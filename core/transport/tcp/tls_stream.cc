@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "core/transport/tcp/drain.h"
@@ -11,6 +12,9 @@
 namespace pareto::transport::tcp {
 namespace {
 
+/// The longest that a peer may take to shake hands with one who connects. The kernel takes
+/// connections for a process that is stopped.
+constexpr std::chrono::seconds kPatience{10};
 /// Longest wait for room for the farewell, of a stream that is destroyed.
 constexpr std::chrono::seconds kLinger{1};
 
@@ -34,8 +38,17 @@ Expected<std::unique_ptr<ByteStream>> TlsStream::connect(FileDescriptor socket,
                                                          const LinkOptions& options,
                                                          Deadline deadline) {
   PARETO_ASSIGN(auto stream, open(std::move(socket), TlsSide::kConnecting, options));
-  PARETO_TRY(with_context(stream->authenticate(deadline), "{}", stream->address_));
-  return stream;
+  const Deadline patience = deadline_after(kPatience);
+  const auto shaken = stream->authenticate(deadline ? std::min(deadline, patience) : patience);
+  if (shaken) return stream;
+  if (shaken.error().code != ErrorCode::kTimeout) {
+    return with_context(Expected<std::unique_ptr<ByteStream>>(tl::unexpected(shaken.error())), "{}",
+                        stream->address_);
+  }
+  return fail(ErrorCode::kTimeout,
+              "{}: it took the connection and does not answer: its daemon may be stopped, or its "
+              "device too busy",
+              stream->address_);
 }
 
 Expected<std::unique_ptr<ByteStream>> TlsStream::accept(FileDescriptor socket,

@@ -31,7 +31,8 @@ namespace pareto::transport::tcp {
 class TlsStream final : public ByteStream {
  public:
   /// Connects over a connected, non-blocking socket, and checks who is at the other end: the one
-  /// that `options` expect, or any device. Fails: as authenticate(), kExhausted.
+  /// that `options` expect, or any device. Waits at most 10 seconds for a silent peer. Fails: as
+  /// authenticate(), kExhausted.
   static Expected<std::unique_ptr<ByteStream>> connect(FileDescriptor socket,
                                                        const LinkOptions& options,
                                                        Deadline deadline);

@@ -115,6 +115,15 @@ TEST_F(TlsBytes, AReplayIsRefused) {
   EXPECT_EQ(received.error().code, ErrorCode::kCorrupt) << received.error().message;
 }
 
+TEST_F(TlsBytes, APeerWhoseDaemonIsStoppedIsNamed) {
+  // The kernel takes the connection, and nobody shakes hands.
+  const FileDescriptor silent = must(open_listener(must(parse_host_port("127.0.0.1:0"))));
+  const auto link =
+      tcp_->connect(local_address(silent), shortly(), secured(test_credentials().coordinator));
+  ASSERT_EQ(code_of(link), ErrorCode::kTimeout);
+  EXPECT_THAT(link.error().message, HasSubstr("may be stopped"));
+}
+
 /// Two sessions on one machine, without a thread.
 struct Sessions {
   explicit Sessions(std::uint64_t records_per_key) {
