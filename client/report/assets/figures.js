@@ -43,7 +43,7 @@ const makeFigures = (run) => {
   const ofObjective = ({name, title, unit, better}) => {
     const less = better === 'smaller';
     const value = (trial) => (trial.objectives || {})[name] ?? NaN;
-    const row = {id: name, name: title[0].toUpperCase() + title.slice(1), best: `${less ? 'Least' : 'Most'} ${title}`, less, gain: `${less ? 'less' : 'more'} ${title}`};
+    const row = {id: name, name: title[0].toUpperCase() + title.slice(1), best: `${less ? 'Least' : 'Highest'} ${title}`, less, gain: `${less ? 'less' : 'more'} ${title}`};
     return unit === 'B' ? inBytes({...row, axis: title}, value) : {...row, axis: `${title}, ${unit}`, value, text: (number) => `${Math.abs(number) < 0.1 ? Number(number.toPrecision(3)) : figure(number)} ${unit}`};
   };
   all.push(...run.objectives.filter(({name}) => !all.some(({id}) => id === idOf(name))).map(ofObjective));

@@ -142,7 +142,7 @@ const makeView = (run) => {
   /** What is chosen unless somebody chooses: the most productive plan, of those quick enough. */
   view.usual = () => view.within() || frontOf(view.pool).at(-1);
   /** Whether the run's own front is shown, of which it says how sure each plan is. */
-  view.isRunsFront = () => !choice.off.size && !simulated && choice.x === 'latency' && choice.y === 'throughput';
+  view.isRunsFront = () => !choice.off.size && !simulated && run.axes.join() === 'latency,throughput' && choice.x === 'latency' && choice.y === 'throughput';
   /** Returns the plan of one device that alone, over one transport or another, beats every plan that
    *  splits the model; null means that there is none. */
   view.aloneBest = () => {
