@@ -87,9 +87,10 @@ void PlanTraining::add_to(CLI::App& app) {
             "NAME|FILE.pt")
       ->capture_default_str()
       ->needs(train);
-  set_value(app.add_option("--micro-batch", micro_batch_,
-                           "samples of a micro-batch of --train; none: the whole batch"),
-            "LIST", {"none"})
+  set_value(
+      app.add_option("--micro-batch", micro_batch_,
+                     "samples of a micro-batch of --train; none trains on the whole batch at once"),
+      "LIST", {"none"})
       ->capture_default_str()
       ->needs(train);
   for (const char* flag : {"--codec",      "--codec-error",   "--by-definition", "--cuts",
