@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "tests/e2e/fixture.h"
@@ -34,19 +33,16 @@ TEST_F(TrainPlan, PredictsWhatASweepMeasures) {
                 "--transport", "tcp", "--rounds", "2", "--json"}));
   ASSERT_EQ(done.exit_code, 0) << done.errors;
   const json run = json::parse(done.output);
-  std::size_t near = 0;
-  std::map<std::string, double> predicted;
   for (const json& trial : run["trials"]) {
     ASSERT_TRUE(trial.contains("predicted")) << trial["id"];
     const double expected = trial["predicted"]["latency_ms"];
     const double measured = trial["latency_ms"]["p50"];
-    EXPECT_GT(expected, 0);
-    near += std::abs(std::log(expected / measured)) < std::log(2.0) ? 1 : 0;
-    predicted[trial["id"]] = expected;
+    // Others may be at work on this machine while a trial is measured, or its device profiled.
+    EXPECT_LT(std::abs(std::log10(expected / measured)), 1) << trial["id"];
+    EXPECT_NEAR(trial["predicted"]["samples_per_s"].get<double>(), 8000 / expected, 80 / expected);
   }
-  // Others may be at work on this machine while a trial is measured.
-  EXPECT_GE(2 * near, run["trials"].size()) << done.output;
-  ASSERT_GE(predicted.size(), 3U);
+  EXPECT_GE(run["trials"].size(), 5U);
+  ASSERT_EQ(run["prediction_errors"].size(), 1U) << "it says how far they were off";
 }
 
 TEST_F(TrainPlan, ListsPlansTheFastestFirstAndSavesIt) {

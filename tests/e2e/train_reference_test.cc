@@ -27,7 +27,7 @@ class TrainReference : public EndToEnd, public testing::WithParamInterface<Train
         GetParam().theirs,
         "4",
         "32",
-        "16",
+        "32",
         folder().string()};
     command.insert(command.end(), more.begin(), more.end());
     return run(command);
@@ -37,7 +37,7 @@ class TrainReference : public EndToEnd, public testing::WithParamInterface<Train
 TEST_P(TrainReference, TwentyStepsHaveTheBitsOfAnOrdinaryLoop) {
   const auto begun = script("begin");
   ASSERT_EQ(begun.exit_code, 0) << "python3-torchvision must be installed: " << begun.errors;
-  const auto learnt = script("learn", {"5", "4", "2", "0.01", "0.9"});
+  const auto learnt = script("learn", {"5", "8", "2", "0.01", "0.9"});
   ASSERT_EQ(learnt.exit_code, 0) << learnt.errors;
   const auto ours = paretoctl({"train",
                                "--model",
@@ -51,7 +51,7 @@ TEST_P(TrainReference, TwentyStepsHaveTheBitsOfAnOrdinaryLoop) {
                                "--data",
                                "npy:" + folder().string(),
                                "--batch",
-                               "4",
+                               "8",
                                "--micro-batches",
                                "2",
                                "--epochs",
