@@ -25,8 +25,9 @@ struct DaemonConfig {
   std::string name;       ///< this device's name; "" means the host's
   std::string state_dir;  ///< "": pareto-edge/paretod below $XDG_STATE_HOME or ~/.local/state
   std::uint64_t store_limit_bytes = std::uint64_t{8} << 30;
-  std::uint64_t memory_limit_bytes = 0;   ///< 0 means what the machine has available
-  int limit_cores = 0;                    ///< cores that shards compute on together; 0 means all
+  std::uint64_t memory_limit_bytes = 0;    ///< 0 means what the machine has available
+  std::uint64_t request_memory_bytes = 0;  ///< 0 means half of what the machine has
+  int limit_cores = 0;                     ///< cores that shards compute on together; 0 means all
   double limit_busy = 1;                  ///< share of the time for which they compute; 1 means all
   std::string turns{kDefaultTurnPolicy};  ///< order in which stages compute
   std::vector<int> cpu;                   ///< cores to run on; empty means all

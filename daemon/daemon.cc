@@ -145,6 +145,7 @@ Expected<std::unique_ptr<Daemon>> Daemon::start(const DaemonConfig& config, Daem
       std::move(runners),
       [store = daemon->store_.get()](const Digest& digest) { return store->get(digest); },
       config.memory_limit_bytes, parts.memory, daemon->watch_);
+  daemon->shards_->set_request_memory(config.request_memory_bytes);
   StageHostOptions options;
   options.device = name;
   options.rules = {usable_cores(config), config.turns, config.limit_busy, config.limit_cores > 0};
@@ -215,6 +216,7 @@ Daemon::Reloaded Daemon::reload(const DaemonConfig& config) {
   }
   store_->set_limit(config_.store_limit_bytes);
   shards_->set_memory_limit(config_.memory_limit_bytes);
+  shards_->set_request_memory(config_.request_memory_bytes);
   stages_->turns().set_busy(config_.limit_busy);
   static_cast<void>(set_log_level(config_.log_level));
   if (config_.discovery != discovery) announce();

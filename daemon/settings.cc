@@ -197,6 +197,11 @@ const std::array<Setting, 26> kSettings{{
     {"memory_limit", "SIZE",
      "memory that shards may take; 0: what the machine has free (default: 0)", true,
      set_bytes<&DaemonConfig::memory_limit_bytes>, get_bytes<&DaemonConfig::memory_limit_bytes>},
+    {"request_memory", "SIZE",
+     "memory that one request may take while it computes, with its tensors, lists and texts; 0: "
+     "half of what the machine has (default: 0)",
+     true, set_bytes<&DaemonConfig::request_memory_bytes>,
+     get_bytes<&DaemonConfig::request_memory_bytes>},
     {"limit_cores", "N",
      "cores that shards may compute on together, and this daemon may keep busy; 0: all of --cpu "
      "(default: 0)",

@@ -77,6 +77,21 @@ Expected<Shard> parse(const Json& json) {
   return shard;
 }
 
+/// Checks that the archive is the one that the manifest was written for.
+Expected<> check_digest(const Json& json, const std::string& archive) {
+  // Shards of earlier versions do not say it.
+  const auto found = json.find("archive_sha256");
+  if (found == json.end()) return {};
+  const auto digest = parse_digest(found->get<std::string>());
+  if (!digest) return bad("archive_sha256 is no digest");
+  if (*digest == sha256(archive)) return {};
+  return fail(
+      ErrorCode::kCorrupt,
+      "the shard's archive ({} bytes) is not the one of its manifest: it was changed on its "
+      "way",
+      archive.size());
+}
+
 }  // namespace
 
 std::uint64_t WeightRef::size_bytes() const {
@@ -132,12 +147,15 @@ std::string manifest_json(const Shard& shard) {
   json["inputs"] = boundary_json(shard.inputs);
   json["outputs"] = boundary_json(shard.outputs);
   json["scopes"] = shard.scopes;
+  json["archive_sha256"] = sha256(shard.archive).hex();
   return dump(json);
 }
 
 Expected<Shard> shard_from_manifest(const std::string& text, std::string archive) {
   try {
-    PARETO_ASSIGN(Shard shard, parse(Json::parse(text)));
+    const Json json = Json::parse(text);
+    PARETO_ASSIGN(Shard shard, parse(json));
+    PARETO_TRY(check_digest(json, archive));
     shard.archive = std::move(archive);
     return shard;
   } catch (const nlohmann::json::exception& error) {

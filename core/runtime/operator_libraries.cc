@@ -1,12 +1,24 @@
 #include "core/runtime/operator_libraries.h"
 
 #include <dlfcn.h>
+#include <torch/csrc/jit/runtime/operator.h>
 
 #include <exception>
 #include <filesystem>
+#include <set>
+
+#include "core/runtime/archive/operator_review.h"
 
 namespace pareto::runtime {
 namespace {
+
+std::set<std::string> registered_operators() {
+  std::set<std::string> names;
+  for (const auto& known : torch::jit::getAllOperators()) {
+    names.insert(known->schema().name());
+  }
+  return names;
+}
 
 Expected<> load(const std::string& file) {
   std::error_code status;
@@ -30,8 +42,13 @@ Expected<> load(const std::string& file) {
 }  // namespace
 
 Expected<> load_operator_libraries(const std::vector<std::string>& files) {
+  if (files.empty()) return {};
+  const std::set<std::string> before = registered_operators();
   for (const std::string& file : files) {
     PARETO_TRY(with_context(load(file), "library of operators"));
+  }
+  for (const std::string& name : registered_operators()) {
+    if (!before.contains(name)) allow_operator(name);
   }
   return {};
 }

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "core/runtime/archive/archive_check.h"
+#include "core/runtime/graph_check.h"
 #include "core/runtime/torch/compat.h"
 #include "core/runtime/torch/convert.h"
 #include "core/runtime/torch/interruption.h"
@@ -42,9 +43,10 @@ void name_scopes(const torch::jit::Module& module, const plan::Shard& shard) {
 Expected<torch::jit::Module> load_archive(const plan::Shard& shard, c10::Device device,
                                           WrittenWeights written) {
   try {
+    PARETO_TRY(with_context(check_shard_archive(shard.archive), "the archive"));
     std::istringstream stream(shard.archive);
-    PARETO_TRY(with_context(check_archive(stream), "the archive"));
     torch::jit::Module module = torch::jit::load(stream, device);
+    PARETO_TRY(with_context(check_graphs(module), "the archive"));
     PARETO_TRY(with_context(check_tensor_bounds(module), "the archive"));
     const auto method = module.find_method("run");
     if (!method) return fail(ErrorCode::kCorrupt, "the archive has no method run");

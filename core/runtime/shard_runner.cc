@@ -18,17 +18,18 @@
 #include "core/runtime/torch/device_name.h"
 #include "core/runtime/torch/guarded.h"
 #include "core/runtime/torch/interruption.h"
+#include "core/runtime/torch/memory_limit.h"
 #include "core/runtime/torch/threads.h"
 
 namespace pareto::runtime {
 namespace {
 
-/// Threads, warnings, inference mode and stop flag during one call into LibTorch.
+/// Threads, warnings, inference mode, stop flag and memory limit during one call into LibTorch.
 class CallScope {
  public:
-  CallScope(int threads, ThreadPool* pool, const std::atomic<bool>* stop)
-      : quiet_(&drop_), pool_(pool), stop_(stop) {
-    set_thread_count(threads);
+  CallScope(const RunnerOptions& options, ThreadPool* pool, std::uint64_t memory_bytes)
+      : quiet_(&drop_), pool_(pool), stop_(options.stop.get()), memory_(memory_bytes) {
+    set_thread_count(options.threads);
   }
 
  private:
@@ -37,7 +38,14 @@ class CallScope {
   c10::InferenceMode inference_;
   const PoolScope pool_;
   const StopScope stop_;
+  const MemoryScope memory_;
 };
+
+/// Returns the memory that loading a shard may take; 0 means no limit.
+std::uint64_t loading_limit(const plan::Shard& shard, const RunnerOptions& options) {
+  if (options.memory_bytes == 0) return 0;
+  return options.memory_bytes + plan::loading_bytes(shard, options.batch);
+}
 
 using Pool = std::shared_ptr<ThreadPool>;
 
@@ -126,7 +134,7 @@ class TorchShardRunner final : public ShardRunner {
       last = cut;
     }
     PARETO_ASSIGN(const Pool pool, pool_to_run_on());
-    const CallScope scope(options_.threads, pool.get(), options_.stop.get());
+    const CallScope scope(options_, pool.get(), options_.memory_bytes);
     PARETO_ASSIGN(const auto arguments, boundary_.to_arguments(inputs));
     return guarded("profiling", [&]() -> Expected<ShardProfile> {
       return profile_segments(loaded_.module, shard_, arguments, std::max(repeats, 0), cuts);
@@ -136,7 +144,7 @@ class TorchShardRunner final : public ShardRunner {
   Expected<schedules::ScheduleTrace> trace_schedule(std::vector<Value> inputs,
                                                     int repeats) override {
     PARETO_ASSIGN(const Pool pool, pool_to_run_on());
-    const CallScope scope(options_.threads, pool.get(), options_.stop.get());
+    const CallScope scope(options_, pool.get(), options_.memory_bytes);
     if (!scheduled_) {
       PARETO_TRY(put_to_work({engine_, {}, report_.engine, report_.precision}));
     }
@@ -169,7 +177,7 @@ class TorchShardRunner final : public ShardRunner {
 
   Expected<std::vector<Value>> run_engine(std::vector<Value> inputs, EarlyResults* early) {
     PARETO_ASSIGN(const Pool pool, pool_to_run_on());
-    const CallScope scope(options_.threads, pool.get(), options_.stop.get());
+    const CallScope scope(options_, pool.get(), options_.memory_bytes);
     PARETO_ASSIGN(auto arguments, boundary_.to_arguments(inputs));
     return guarded("running the shard", [&]() -> Expected<std::vector<Value>> {
       return boundary_.to_values(engine().run(std::move(arguments), early));
@@ -211,7 +219,7 @@ Expected<std::unique_ptr<ShardRunner>> ShardRunner::load(const plan::Shard& shar
   torch::jit::getProfilingMode() = false;
   PARETO_ASSIGN(const c10::Device device, parse_device(options.device));
   PARETO_ASSIGN(const Pool pool, pool_of_this_thread(options.threads));
-  const CallScope scope(options.threads, pool.get(), options.stop.get());
+  const CallScope scope(options, pool.get(), loading_limit(shard, options));
   PARETO_ASSIGN(torch::jit::Module module,
                 load_module(shard, weights, device, WrittenWeights::kCopied));
   return guarded("loading the shard", [&]() -> Expected<std::unique_ptr<ShardRunner>> {

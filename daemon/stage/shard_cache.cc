@@ -17,6 +17,9 @@ namespace {
 /// of it.
 constexpr std::uint64_t kShareLeft = 16;
 
+/// One run of a shard may take one part in `kRequestShare` of all memory if nobody says otherwise.
+constexpr std::uint64_t kRequestShare = 2;
+
 /// The most shards of which something is remembered when they are gone.
 constexpr std::size_t kMostKnown = 10'000;
 
@@ -59,6 +62,7 @@ ShardCache::ShardCache(runtime::RunnerFactory factory, runtime::WeightSource wei
       memory_(std::move(memory)),
       in_use_(std::make_shared<std::atomic<std::uint64_t>>(0)),
       limit_(std::make_unique<std::atomic<std::uint64_t>>(memory_limit_bytes)),
+      request_limit_(std::make_unique<std::atomic<std::uint64_t>>(0)),
       watch_(std::move(watch)),
       turns_(watch_->limits().turn) {}
 
@@ -162,6 +166,8 @@ Expected<ShardCache::Loaded> ShardCache::load_anew(const plan::Shard& shard,
   const std::optional<Known> known = known_of(key);
   runtime::RunnerOptions chosen = with_what_is_known(known, shard, options);
   chosen.stop = stop;
+  const std::uint64_t most = *request_limit_;
+  chosen.memory_bytes = most > 0 ? most : before.total_bytes / kRequestShare;
   PARETO_ASSIGN(auto runner, with_context(factory_(shard, weights_, chosen), "{}", name_of(shard)));
   // An engine that was stopped looks like one that does not run: the one that was kept need not be
   // the fastest.

@@ -65,6 +65,9 @@ class ShardCache {
   std::uint64_t memory_limit_bytes() const { return *limit_; }
   /// Limits the shards that are loaded from now on.
   void set_memory_limit(std::uint64_t bytes) { *limit_ = bytes; }
+  /// Limits the memory of each run of the shards that are loaded from now on. 0 means half of what
+  /// the machine has.
+  void set_request_memory(std::uint64_t bytes) { *request_limit_ = bytes; }
 
  private:
   /// Results of an earlier load of a shard, as in LoadReport.
@@ -97,6 +100,7 @@ class ShardCache {
   // Shared with the shards' accounts, which may outlive the cache.
   const std::shared_ptr<std::atomic<std::uint64_t>> in_use_;
   const std::unique_ptr<std::atomic<std::uint64_t>> limit_;
+  const std::unique_ptr<std::atomic<std::uint64_t>> request_limit_;
   const std::shared_ptr<WorkWatch> watch_;
   LoadTurns turns_;
   mutable std::mutex mutex_;

@@ -4,14 +4,19 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <vector>
 
 #include "core/runtime/archive/class_bodies.h"
+#include "core/runtime/archive/code_calls.h"
 #include "core/runtime/archive/code_nesting.h"
 #include "core/runtime/archive/definition_chain.h"
 #include "core/runtime/archive/pickle_check.h"
+#include "core/runtime/archive/zip_records.h"
 
 namespace pareto::runtime {
 namespace {
@@ -32,38 +37,102 @@ std::string folder_of(const std::string& pickle) {
   return pickle.substr(0, pickle.rfind('.')) + "/";
 }
 
+/// A record of an archive as the check needs it.
+struct Record {
+  std::string name;
+  std::uint64_t size = 0;  ///< bytes
+};
+using Records = std::vector<Record>;
+/// Returns the bytes of the record of that index.
+using ReadRecord = std::function<Expected<std::string>(std::size_t index)>;
+
+bool is_code(const std::string& name) { return lower_case(name).ends_with(".py"); }
+
+/// "data.pkl", "constants.pkl", "….debug_pkl"; the tensors are in files of their own.
+bool is_pickle(const std::string& name) { return lower_case(name).ends_with("pkl"); }
+
 /// Checks that records are as large as tensors take for granted: LibTorch reads that many bytes of
 /// them.
 Expected<> check_records_of(const ClaimedBytes& claimed, const std::string& folder,
-                            caffe2::serialize::PyTorchStreamReader& reader) {
+                            const Records& records) {
   for (const auto& [key, bytes] : claimed) {
     const std::string name = folder + key;
-    if (bytes == 0 || !reader.hasRecord(name)) continue;
-    const std::size_t size = std::get<1>(reader.getRecord(name));
-    if (size >= bytes) continue;
-    return fail(ErrorCode::kCorrupt, "a tensor of {} bytes has {} ({})", bytes, size, name);
+    const auto found = std::ranges::find(records, name, &Record::name);
+    if (bytes == 0 || found == records.end() || found->size >= bytes) continue;
+    return fail(ErrorCode::kCorrupt, "a tensor of {} bytes has {} ({})", bytes, found->size, name);
   }
   return {};
 }
 
-Expected<> check_records(std::istream& archive) {
-  caffe2::serialize::PyTorchStreamReader reader(&archive);
+/// Checks what could end the process as LibTorch reads it. `others` checks each record too.
+Expected<> check_records(
+    const Records& records, const ReadRecord& read,
+    const std::function<Expected<>(const std::string& name, std::string_view text)>& others) {
   DefinitionChain chain;
-  for (const std::string& name : reader.getAllRecords()) {
-    const bool code = lower_case(name).ends_with(".py");
-    // "data.pkl", "constants.pkl", "….debug_pkl"; the tensors are in files of their own.
-    if (!code && !lower_case(name).ends_with("pkl")) continue;
-    const auto [bytes, size] = reader.getRecord(name);
-    const std::string_view text(static_cast<const char*>(bytes.get()), size);
-    if (code) {
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const std::string& name = records[i].name;
+    if (!is_code(name) && !is_pickle(name)) continue;
+    PARETO_ASSIGN(const std::string text, read(i));
+    if (is_code(name)) {
       PARETO_TRY(with_context(check_code(text), "{}", name));
       chain.add(name, text);
     } else {
       PARETO_ASSIGN(const ClaimedBytes claimed, with_context(check_values(text), "{}", name));
-      PARETO_TRY(with_context(check_records_of(claimed, folder_of(name), reader), "{}", name));
+      PARETO_TRY(with_context(check_records_of(claimed, folder_of(name), records), "{}", name));
     }
+    PARETO_TRY(with_context(others(name, text), "{}", name));
   }
   return chain.check();
+}
+
+Expected<> check_with_reader(std::istream& archive) {
+  caffe2::serialize::PyTorchStreamReader reader(&archive);
+  Records records;
+  for (const std::string& name : reader.getAllRecords()) {
+    const bool is_text = is_code(name) || is_pickle(name);
+    records.push_back({name, is_text ? 0 : std::get<1>(reader.getRecord(name))});
+  }
+  const auto read = [&](std::size_t index) -> Expected<std::string> {
+    const auto [bytes, size] = reader.getRecord(records[index].name);
+    return std::string(static_cast<const char*>(bytes.get()), size);
+  };
+  return check_records(records, read,
+                       [](const std::string&, std::string_view) -> Expected<> { return {}; });
+}
+
+/// Returns a record's name without the archive's own, which LibTorch cuts off.
+std::string without_root(const std::string& name) {
+  return name.substr(std::min(name.find('/'), name.size() - 1) + 1);
+}
+
+/// Checks that LibTorch's writer made a record of that name.
+Expected<> check_record_name(const std::string& name) {
+  const bool numbered =
+      name.find_first_not_of("0123456789", name.rfind('/') + 1) == std::string::npos;
+  const bool known =
+      name == "data.pkl" || name == "constants.pkl" || name == "version" || name == "byteorder" ||
+      name.starts_with(".data/") || (name.starts_with("data/") && numbered) ||
+      (name.starts_with("constants/") && numbered) ||
+      (name.starts_with("code/") && (name.ends_with(".py") || name.ends_with(".py.debug_pkl")));
+  if (known) return {};
+  return fail(ErrorCode::kPermission, "no shard has a record \"{}\"", name);
+}
+
+/// Reads the list of a shard's records, and checks their names, sizes and checksums. Names have no
+/// root.
+Expected<std::vector<ZipRecord>> read_shard_list(std::string_view archive) {
+  PARETO_ASSIGN(auto records, read_zip_list(archive));
+  const std::string root = records.empty() ? "" : records[0].name;
+  for (ZipRecord& record : records) {
+    const bool same =
+        record.name.substr(0, record.name.find('/')) == root.substr(0, root.find('/'));
+    if (!same) return fail(ErrorCode::kCorrupt, "its records are of two archives");
+    record.name = without_root(record.name);
+    PARETO_TRY(check_record_name(record.name));
+    if (record.compressed || is_code(record.name) || is_pickle(record.name)) continue;
+    PARETO_TRY(read_zip_record(record));
+  }
+  return records;
 }
 
 }  // namespace
@@ -71,13 +140,35 @@ Expected<> check_records(std::istream& archive) {
 Expected<> check_archive(std::istream& archive) {
   Expected<> checked;
   try {
-    checked = check_records(archive);
+    checked = check_with_reader(archive);
   } catch (const std::exception&) {
     // It is no archive, or a damaged one: LibTorch refuses it, and says why.
   }
   archive.clear();
   archive.seekg(0);
   return checked;
+}
+
+Expected<> check_shard_archive(std::string_view archive) {
+  PARETO_ASSIGN(const std::vector<ZipRecord> list, read_shard_list(archive));
+  Records records;
+  for (const ZipRecord& record : list) records.push_back({record.name, record.size});
+  std::uint64_t code_bytes = 0;
+  CodeCalls calls;
+  for (const ZipRecord& record : list) {
+    if (!is_code(record.name)) continue;
+    code_bytes += record.size;
+    if (code_bytes > kMostCodeBytes) {
+      return fail(ErrorCode::kCorrupt, "its code has more than {} MiB", kMostCodeBytes >> 20);
+    }
+    PARETO_ASSIGN(const std::string code, read_zip_record(record));
+    PARETO_TRY(with_context(calls.add(code), "{}", record.name));
+  }
+  const auto read = [&](std::size_t index) { return read_zip_record(list[index]); };
+  return check_records(records, read,
+                       [&](const std::string& name, std::string_view text) -> Expected<> {
+                         return is_code(name) ? calls.check(text) : check_pickled_classes(text);
+                       });
 }
 
 }  // namespace pareto::runtime

@@ -1,7 +1,9 @@
 // Checks a TorchScript archive before LibTorch reads it, because some bytes would end the process.
 #pragma once
 
+#include <cstdint>
 #include <istream>
+#include <string_view>
 
 #include "core/base/error.h"
 
@@ -14,5 +16,17 @@ namespace pareto::runtime {
 /// Leaves the stream at its beginning.
 /// Fails: kCorrupt. An archive that cannot be read at all passes: LibTorch says why it refuses it.
 Expected<> check_archive(std::istream& archive);
+
+/// Bytes of all code of a shard. LibTorch takes some seconds to parse as many.
+inline constexpr std::uint64_t kMostCodeBytes = std::uint64_t{16} << 20;
+
+/// Checks the archive of a shard, which somebody else made, before LibTorch reads any of it:
+/// - It can be read in one way only, and is as large as it says (zip_records.h).
+/// - It has the records of a TorchScript module, and no others.
+/// - What check_archive() checks.
+/// - Its code calls nothing but operators that shards may use and its own functions
+///   (code_calls.h).
+/// Fails: kCorrupt; kPermission, with the operator's name and the line.
+Expected<> check_shard_archive(std::string_view archive);
 
 }  // namespace pareto::runtime

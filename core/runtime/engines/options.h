@@ -49,6 +49,9 @@ struct RunnerOptions {
   /// A flag that makes loops of the shard fail while it is true, in load(), run() and profile():
   /// one that never ends can be ended. Null: never.
   std::shared_ptr<const std::atomic<bool>> stop{};
+  /// Bytes that one run may take of tensors, lists and texts; 0 means no limit. Loading may take
+  /// its weights on top.
+  std::uint64_t memory_bytes = 0;
   /// How the shard is trained; engine, precision and schedule are of no use then. Null: it is not.
   std::shared_ptr<const TrainingOptions> training{};
 };

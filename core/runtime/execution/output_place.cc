@@ -9,6 +9,8 @@
 #include <memory>
 #include <utility>
 
+#include "core/runtime/torch/memory_limit.h"
+
 namespace pareto::runtime {
 namespace {
 
@@ -52,6 +54,8 @@ class PlacingAllocator final : public c10::Allocator {
 };
 
 void install_allocator() {
+  // What counts memory lies below: places are none of a request's.
+  install_counting_allocator();
   static PlacingAllocator allocator(c10::GetCPUAllocator());
   static const bool kInstalled = [] {
     c10::SetCPUAllocator(&allocator, /*priority=*/1);

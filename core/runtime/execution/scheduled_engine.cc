@@ -18,6 +18,7 @@
 #include "core/runtime/execution/planned_turn.h"
 #include "core/runtime/torch/compat.h"
 #include "core/runtime/torch/interruption.h"
+#include "core/runtime/torch/memory_limit.h"
 #include "core/runtime/torch/threads.h"
 
 namespace pareto::runtime {
@@ -255,11 +256,13 @@ struct ScheduledEngine::Impl {
       return;
     }
     const std::atomic<bool>* const stop = current_stop();
+    MemoryAccount* const memory = current_memory_account();
     pool.run(static_cast<int>(phase.size()), [&](int worker) {
       DropWarnings drop;
       const warning_api::WarningHandlerGuard quiet(&drop);
       const c10::InferenceMode inference;
       const StopScope stop_scope(stop);
+      const MemoryScope memory_scope(memory);
       work(phase[static_cast<std::size_t>(worker)], static_cast<std::size_t>(worker));
     });
   }

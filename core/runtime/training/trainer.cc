@@ -15,6 +15,7 @@
 #include "core/runtime/torch/guarded.h"
 #include "core/runtime/torch/interruption.h"
 #include "core/runtime/torch/map_tensors.h"
+#include "core/runtime/torch/memory_limit.h"
 #include "core/runtime/torch/shard_boundary.h"
 #include "core/runtime/torch/threads.h"
 #include "core/runtime/torch/written_weights.h"
@@ -31,11 +32,14 @@ using plan::Activations;
 using plan::Gradients;
 using Code = torch::jit::Code;
 
-/// Threads, warnings, gradients and stop flag during one call into LibTorch.
+/// Threads, warnings, gradients, stop flag and memory limit during one call into LibTorch.
 class TrainingScope {
  public:
   TrainingScope(const RunnerOptions& options, bool with_gradients)
-      : quiet_(&drop_), gradients_(with_gradients), stop_(options.stop.get()) {
+      : quiet_(&drop_),
+        gradients_(with_gradients),
+        stop_(options.stop.get()),
+        memory_(options.memory_bytes) {
     set_thread_count(options.threads);
   }
 
@@ -44,6 +48,7 @@ class TrainingScope {
   warning_api::WarningHandlerGuard quiet_;
   c10::AutoGradMode gradients_;
   const StopScope stop_;
+  const MemoryScope memory_;
 };
 
 /// Tensors of a micro-batch that went forward.

@@ -75,11 +75,19 @@ TEST(Shard, NumbersThatNoIntegerHoldsAreRefused) {
   EXPECT_NE(problem([](auto& j) { j["format"] = (1LL << 32) + 1; }), "");
 }
 
+TEST(Shard, AnotherArchiveThanTheManifestsIsRefused) {
+  const Shard shard = sample_shard();
+  const auto read = shard_from_manifest(manifest_json(shard), shard.archive + "x");
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, ErrorCode::kCorrupt);
+  EXPECT_THAT(read.error().message, HasSubstr("is not the one of its manifest"));
+}
+
 TEST(Shard, ForeignManifestsAreChecked) {
   const auto refused = [](auto change) {
     auto json = nlohmann::json::parse(manifest_json(sample_shard()));
     change(json);
-    const auto read = shard_from_manifest(json.dump(), "");
+    const auto read = shard_from_manifest(json.dump(), sample_shard().archive);
     return !read && read.error().code == ErrorCode::kCorrupt;
   };
   EXPECT_FALSE(refused([](auto&) {}));
@@ -95,6 +103,10 @@ TEST(Shard, ForeignManifestsAreChecked) {
   EXPECT_TRUE(refused([](auto& j) { j["packed_bytes"] = 1LL << 50; }));
   EXPECT_TRUE(refused([](auto& j) { j["packed_bytes"] = "many"; }));
   EXPECT_TRUE(refused([](auto& j) { j["scopes"] = 3; }));
+  EXPECT_TRUE(refused([](auto& j) { j["archive_sha256"] = "00"; }));
+  EXPECT_TRUE(refused([](auto& j) { j["archive_sha256"] = 3; }));
+  EXPECT_TRUE(refused([](auto& j) { j["archive_sha256"] = std::string(64, '0'); }));
+  EXPECT_FALSE(refused([](auto& j) { j.erase("archive_sha256"); })) << "of an earlier version";
   EXPECT_TRUE(refused([](auto& j) { j["inputs"][0]["spec"]["tensor"] = "float33"; }));
 }
 

@@ -13,36 +13,16 @@
 #include "core/runtime/shard_runner.h"
 #include "core/runtime/torch/convert.h"
 #include "core/runtime/torch/tensor_bounds.h"
+#include "tests/core/runtime/strange_shard.h"
 #include "tests/support/rewritten_archive.h"
 
 namespace pareto::runtime {
 namespace {
 
+using test::load;
+using test::ones;
+using test::shard_of;
 using testing::HasSubstr;
-
-/// Returns a shard of one float32 tensor in, with that code of "run".
-plan::Shard shard_of(const std::string& code) {
-  torch::jit::Module module("__torch__.Shard");
-  module.register_attribute("training", c10::BoolType::get(), false);
-  module.define(code);
-  std::ostringstream bytes;
-  module.save(bytes);
-  plan::Shard shard;
-  shard.archive = bytes.str();
-  shard.model = "strange";
-  shard.end = 1;
-  shard.inputs.push_back({"x", spec_of(from_torch(torch::zeros({1, 4})).value())});
-  return shard;
-}
-
-Expected<std::unique_ptr<ShardRunner>> load(const plan::Shard& shard, RunnerOptions options = {}) {
-  const WeightSource none = [](const Digest& digest) -> Expected<Tensor> {
-    return fail(ErrorCode::kNotFound, "no tensor {}", digest.hex());
-  };
-  return ShardRunner::load(shard, none, options);
-}
-
-std::vector<Value> ones() { return {from_torch(torch::ones({1, 4})).value()}; }
 
 /// Takes whatever is ready.
 class TakesAll final : public EarlyOutputs {

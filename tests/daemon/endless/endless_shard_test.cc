@@ -1,4 +1,4 @@
-// The real program and a real shard that never ends.
+// The real program and real shards that never end, or want more than to compute.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <torch/script.h>
@@ -35,13 +35,28 @@ class EndlessShards : public ParetodTest {
     request.mutable_settings()->set_batch(1);
     return request;
   }
-  static grpc::Status load(const std::string& address, const v1::LoadShardRequest& request) {
-    const auto stub =
-        v1::Control::NewStub(grpc::CreateChannel(address, grpc::InsecureChannelCredentials()));
+  static std::unique_ptr<v1::Control::Stub> stub_of(const std::string& address) {
+    return v1::Control::NewStub(grpc::CreateChannel(address, grpc::InsecureChannelCredentials()));
+  }
+  static grpc::Status load(const std::string& address, const v1::LoadShardRequest& request,
+                           std::string* handle = nullptr) {
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() + test::kPatience);
     v1::LoadShardReply reply;
-    return stub->LoadShard(&context, request, &reply);
+    const auto status = stub_of(address)->LoadShard(&context, request, &reply);
+    if (handle != nullptr) *handle = reply.shard();
+    return status;
+  }
+  /// Runs a loaded shard once on its example inputs.
+  static grpc::Status run_once(const std::string& address, const std::string& handle) {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + test::kPatience);
+    v1::ProfileRequest request;
+    request.set_shard(handle);
+    request.set_batch(1);
+    request.set_repeats(1);
+    v1::ProfileReply reply;
+    return stub_of(address)->Profile(&context, request, &reply);
   }
 };
 
@@ -96,6 +111,64 @@ def run(self, x):
   EXPECT_THAT(daemon.errors(), HasSubstr("loading shard fake [0, 2) takes longer than 1 s"));
   EXPECT_THAT(daemon.errors(), HasSubstr("for the service manager to start it again"));
   EXPECT_FALSE(endless.get().ok());
+}
+
+TEST_F(EndlessShards, WantingMoreThanToComputeIsRefusedByName) {
+  Process daemon(arguments());
+  const auto control = ready(daemon)["control"].get<std::string>();
+  struct Case {
+    const char* statement;
+    const char* message;
+  };
+  for (const Case& hostile :
+       {Case{"torch.from_file(\"/etc/passwd\", False, 16)", "aten::from_file: it reads or writes"},
+        Case{"torch.save(x, \"hostile\")", "aten::save: it reads or writes"},
+        Case{"print(x)", "no shard may use"}}) {
+    const auto refused =
+        load(control, request_of(fmt::format("\ndef run(self, x):\n    y = {}\n    return (x,)\n",
+                                             hostile.statement)));
+    EXPECT_EQ(refused.error_code(), grpc::StatusCode::PERMISSION_DENIED) << hostile.statement;
+    EXPECT_THAT(refused.error_message(), HasSubstr(hostile.message)) << hostile.statement;
+  }
+  auto changed = request_of(kGood);
+  changed.mutable_archive()->back() ^= 1;
+  const auto refused = load(control, changed);
+  EXPECT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error_message(), HasSubstr("is not the one of its manifest"));
+  EXPECT_TRUE(load(control, request_of(kGood)).ok());
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.wait(), 0) << daemon.errors();
+}
+
+TEST_F(EndlessShards, TakingMemoryWithoutEndFailsTheRequestAlone) {
+  Process daemon(arguments({"--request-memory", "64MiB"}));
+  const auto control = ready(daemon)["control"].get<std::string>();
+  std::string good;
+  ASSERT_TRUE(load(control, request_of(kGood), &good).ok());
+  for (const char* const code : {R"(
+def run(self, x):
+    kept = [x]
+    while bool(x.numel() > 0):
+        kept.append(torch.ones([1000000]))
+    return (x + len(kept),)
+)",
+                                 R"(
+def run(self, x):
+    kept = [0]
+    while bool(x.numel() > 0):
+        kept.append(1)
+    return (x + len(kept),)
+)"}) {
+    std::string handle;
+    const auto loaded = load(control, request_of(code), &handle);
+    ASSERT_TRUE(loaded.ok()) << loaded.error_message();
+    const auto refused = run_once(control, handle);
+    EXPECT_EQ(refused.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+    EXPECT_THAT(refused.error_message(), HasSubstr("takes more than its 64 MiB"));
+    EXPECT_TRUE(run_once(control, good).ok());
+  }
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.wait(), 0) << daemon.errors();
 }
 
 }  // namespace

@@ -1,0 +1,157 @@
+// Shards that want more than to compute: both walls refuse them, each by itself.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <torch/script.h>
+
+#include <filesystem>
+
+#include "core/runtime/graph_check.h"
+#include "tests/core/runtime/strange_shard.h"
+
+namespace pareto::runtime {
+namespace {
+
+using testing::HasSubstr;
+
+struct HostileCode {
+  const char* code;
+  const char* operator_name;
+};
+
+const std::vector<HostileCode>& hostile_codes() {
+  static const std::vector<HostileCode> kCodes = {
+      {R"(
+def run(self, x):
+    return (torch.from_file("/etc/passwd", False, 16, dtype=0), x)
+)",
+       "aten::from_file"},
+      {R"(
+def run(self, x):
+    torch.save(x, "hostile_code_test.written")
+    return (x,)
+)",
+       "aten::save"},
+      {R"(
+def run(self, x):
+    f = torch.save
+    f(x, "hostile_code_test.written")
+    return (x,)
+)",
+       "save"},
+      {R"(
+def run(self, x):
+    print(x)
+    return (x,)
+)",
+       ""},
+      {R"(
+def run(self, x):
+    x.resize_([1000000])
+    return (x,)
+)",
+       "aten::resize_"},
+      {R"(
+def run(self, x):
+    x.set_(x)
+    return (x,)
+)",
+       "aten::set_"},
+      {R"(
+def run(self, x):
+    torch.manual_seed(3)
+    return (x,)
+)",
+       "aten::manual_seed"},
+      {R"(
+def run(self, x):
+    return (torch._reshape_alias(x, [1000], [1]),)
+)",
+       "aten::_reshape_alias"},
+      {R"(
+def run(self, x):
+    return (torch.native_channel_shuffle(x.reshape([1, 4, 1, 1]), 0),)
+)",
+       "aten::native_channel_shuffle"},
+      {R"(
+def run(self, x):
+    return (torch.searchsorted(x, x, sorter=torch.full([1, 4], 1000000000000, dtype=4)),)
+)",
+       "aten::searchsorted"},
+  };
+  return kCodes;
+}
+
+TEST(HostileCode, IsRefusedByTheOperatorsNameBeforeItRuns) {
+  for (const HostileCode& hostile : hostile_codes()) {
+    const auto runner = test::load(test::shard_of(hostile.code));
+    ASSERT_FALSE(runner) << hostile.code;
+    EXPECT_EQ(runner.error().code, ErrorCode::kPermission) << runner.error().message;
+    EXPECT_THAT(runner.error().message, HasSubstr(hostile.operator_name)) << hostile.code;
+    EXPECT_THAT(runner.error().message, HasSubstr("of its code: ")) << hostile.code;
+  }
+  EXPECT_FALSE(std::filesystem::exists("hostile_code_test.written"));
+}
+
+TEST(HostileCode, IsRefusedByItsGraphToo) {
+  for (const HostileCode& hostile : hostile_codes()) {
+    torch::jit::Module module("__torch__.Shard");
+    module.define(hostile.code);
+    const auto checked = check_graphs(module);
+    ASSERT_FALSE(checked) << hostile.code;
+    EXPECT_EQ(checked.error().code, ErrorCode::kPermission);
+    EXPECT_THAT(checked.error().message, HasSubstr(hostile.operator_name)) << hostile.code;
+  }
+}
+
+TEST(HostileCode, CallsAndBlocksAreLookedInto) {
+  for (const char* const code : {R"(
+def part(self, x):
+    torch.save(x, "f")
+    return x
+def run(self, x):
+    return (self.part(x),)
+)",
+                                 R"(
+def run(self, x):
+    for i in range(3):
+        if bool(x.sum() > 3):
+            torch.save(x, "f")
+    return (x,)
+)"}) {
+    torch::jit::Module module("__torch__.Shard");
+    module.define(code);
+    EXPECT_FALSE(check_graphs(module)) << code;
+  }
+}
+
+TEST(HostileCode, ContainersThatCouldHoldThemselvesAreRefused) {
+  torch::jit::Module module("__torch__.Shard");
+  module.define(R"(
+def run(self, x):
+    nested : List[Any] = []
+    for i in range(1000000):
+        inner : List[Any] = [nested]
+        nested = inner
+    return (x,)
+)");
+  const auto checked = check_graphs(module);
+  ASSERT_FALSE(checked);
+  EXPECT_THAT(checked.error().message, HasSubstr("value of the type"));
+}
+
+TEST(HostileCode, AttributesThatCouldGrowAreRefused) {
+  torch::jit::Module module("__torch__.Shard");
+  c10::List<std::int64_t> list;
+  module.register_attribute("kept", c10::ListType::ofInts(), list);
+  module.define(R"(
+def run(self, x):
+    self.kept.append(1)
+    return (x,)
+)");
+  const auto checked = check_graphs(module);
+  ASSERT_FALSE(checked);
+  EXPECT_THAT(checked.error().message, HasSubstr("attribute kept of the type int[]"));
+}
+
+}  // namespace
+}  // namespace pareto::runtime
