@@ -166,7 +166,7 @@ Expected<> set_busy(DaemonConfig& config, const std::string& text) {
   return {};
 }
 
-const std::array<Setting, 26> kSettings{{
+const std::array<Setting, 27> kSettings{{
     {"listen", "ADDR",
      "address of the control service: HOST:PORT, or unix:/FILE; port 0 picks a free one (default: "
      "0.0.0.0:7070)",

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "core/runtime/archive/class_bodies.h"
+#include "core/runtime/archive/code_calls.h"
 #include "core/runtime/archive/code_nesting.h"
 #include "core/runtime/archive/definition_chain.h"
 #include "tests/fuzz/text.h"
@@ -15,5 +16,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   chain.add("code/__torch__.py", code);
   chain.add("code/__torch__/m.py", code);
   (void)chain.check();
+  pareto::runtime::CodeCalls calls;
+  if (calls.add(code)) (void)calls.check(code);
+  (void)pareto::runtime::check_pickled_classes(code);
   return 0;
 }

@@ -188,6 +188,7 @@ class CallScan {
       return fail(ErrorCode::kPermission,
                   "no shard may use \"{}\" except to call an operator of it", join_chain());
     }
+    if (base != "__torch__") return {};
     const std::string all = join_chain();
     if (!all.starts_with(kLibraryClasses)) return {};
     return check_library_class(std::string_view(all).substr(kLibraryClasses.size()));
