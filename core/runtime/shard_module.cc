@@ -12,6 +12,7 @@
 #include "core/runtime/torch/convert.h"
 #include "core/runtime/torch/interruption.h"
 #include "core/runtime/torch/map_devices.h"
+#include "core/runtime/torch/safe_operators.h"
 #include "core/runtime/torch/tensor_bounds.h"
 #include "core/runtime/torch/written_weights.h"
 
@@ -43,6 +44,7 @@ void name_scopes(const torch::jit::Module& module, const plan::Shard& shard) {
 Expected<torch::jit::Module> load_archive(const plan::Shard& shard, c10::Device device,
                                           WrittenWeights written) {
   try {
+    install_safe_operators();
     PARETO_TRY(with_context(check_shard_archive(shard.archive), "the archive"));
     std::istringstream stream(shard.archive);
     torch::jit::Module module = torch::jit::load(stream, device);

@@ -23,11 +23,17 @@ const Words kKeywords = {"if",  "else", "elif", "while",  "return", "is",      "
                          "def", "pass", "None", "global", "break",  "continue"};
 /// Functions of the language that compute.
 const Words kFunctions = {"annotate", "uninitialized", "unchecked_cast",
-                          "getattr",  "isinstance",    "int",
-                          "float",    "bool",          "complex",
-                          "str",      "len",           "range",
-                          "min",      "max",           "abs",
-                          "round",    "_to_tensor"};
+                          "getattr",  "isinstance",    "_to_tensor",
+                          "int",      "float",         "bool",
+                          "complex",  "str",           "list",
+                          "dict",     "tuple",         "len",
+                          "range",    "rangelist",     "enumerate",
+                          "zip",      "min",           "max",
+                          "abs",      "sum",           "all",
+                          "any",      "round",         "pow",
+                          "divmod",   "sorted",        "ord",
+                          "chr",      "bin",           "hex",
+                          "oct"};
 /// Functions of the language that print, start threads or look for names that are made up.
 const Words kRefused = {"print", "fork", "awaitable", "hasattr", "setattr", "delattr"};
 /// The classes of libraries, as code and pickles name them.

@@ -124,6 +124,37 @@ def run(self, x):
   }
 }
 
+/// Returns what comes of running code that has n = 0 and m = -9223372036854775807 - 1.
+std::string error_of(const std::string& expression) {
+  const auto runner = test::load(test::shard_of(
+      "\ndef run(self, x):\n    n = int(x.sum()) * 0\n    m = -9223372036854775807 - 1 + n\n"
+      "    f = [1.0, float(\"nan\")]\n    y = " +
+      expression + "\n    return (x + y,)\n"));
+  if (!runner) return runner.error().message;
+  const auto outputs = (*runner)->run(test::ones());
+  return outputs ? "" : outputs.error().message;
+}
+
+TEST(HostileCode, NumbersThatTheProcessorRefusesFailTheRequest) {
+  EXPECT_EQ(error_of("7 % (n + 2)"), "");
+  EXPECT_THAT(error_of("1 % n"), HasSubstr("divided by 0"));
+  EXPECT_THAT(error_of("1 // n"), HasSubstr("divided by 0"));
+  EXPECT_THAT(error_of("divmod(1, n)[0]"), HasSubstr("divided by 0"));
+  EXPECT_THAT(error_of("m % (n - 1)"), HasSubstr("divided by -1"));
+  EXPECT_THAT(error_of("m // (n - 1)"), HasSubstr("divided by -1"));
+  EXPECT_THAT(error_of("divmod(m, n - 1)[0]"), HasSubstr("divided by -1"));
+  // Constants are folded while the code is loaded.
+  EXPECT_THAT(error_of("1 % 0"), HasSubstr("divided by 0"));
+  EXPECT_THAT(error_of("(-9223372036854775807 - 1) // -1"), HasSubstr("divided by -1"));
+}
+
+TEST(HostileCode, ListsWithoutAnOrderAreNotSorted) {
+  EXPECT_EQ(error_of("sorted([3.0, 1.0 + n])[0]"), "");
+  EXPECT_EQ(error_of("sorted([3, n])[0]"), "");
+  EXPECT_THAT(error_of("sorted([f[1], 1.0 + n])[0]"), HasSubstr("NaN is sorted"));
+  EXPECT_THAT(error_of("sorted([x, x])[0]"), HasSubstr("without an order"));
+}
+
 TEST(HostileCode, ContainersThatCouldHoldThemselvesAreRefused) {
   torch::jit::Module module("__torch__.Shard");
   module.define(R"(

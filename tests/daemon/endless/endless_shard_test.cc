@@ -120,12 +120,12 @@ TEST_F(EndlessShards, WantingMoreThanToComputeIsRefusedByName) {
     const char* statement;
     const char* message;
   };
-  for (const Case& hostile :
-       {Case{"torch.from_file(\"/etc/passwd\", False, 16)", "aten::from_file: it reads or writes"},
-        Case{"torch.save(x, \"hostile\")", "aten::save: it reads or writes"},
-        Case{"print(x)", "no shard may use"}}) {
+  for (const Case& hostile : {Case{"x = x + torch.from_file(\"/etc/passwd\", False, 16)",
+                                   "aten::from_file: it reads or writes"},
+                              Case{"torch.save(x, \"hostile\")", "aten::save: it reads or writes"},
+                              Case{"print(x)", "no shard may use"}}) {
     const auto refused =
-        load(control, request_of(fmt::format("\ndef run(self, x):\n    y = {}\n    return (x,)\n",
+        load(control, request_of(fmt::format("\ndef run(self, x):\n    {}\n    return (x,)\n",
                                              hostile.statement)));
     EXPECT_EQ(refused.error_code(), grpc::StatusCode::PERMISSION_DENIED) << hostile.statement;
     EXPECT_THAT(refused.error_message(), HasSubstr(hostile.message)) << hostile.statement;

@@ -1,0 +1,14 @@
+// Operators of LibTorch on numbers and lists that would end the process on some values. Sees no
+// LibTorch.
+#pragma once
+
+namespace pareto::runtime {
+
+/// Puts a check before these operators, once in a process; from then on they throw:
+/// - Whole numbers: a division by 0, and one of the least number by −1.
+/// - Sorting a list: NaN, tensors and tuples have no order, and std::sort leaves the list.
+///
+/// Threads: any. To be called before code of others is loaded: loading folds constants.
+void install_safe_operators();
+
+}  // namespace pareto::runtime
