@@ -157,13 +157,13 @@ std::span<const OperatorGroup> allowed_operators() {
        "_convolution_mode _dim_arange _embedding_bag _euclidean_dist _infer_size "
        "_linalg_check_errors _linalg_det _linalg_eigh _linalg_slogdet _linalg_solve_ex "
        "_linalg_svd _list_to_tensor _log_softmax _logcumsumexp _native_multi_head_attention "
-       "_pack_padded_sequence _pad_circular _pad_enum _pad_packed_sequence "
-       "_scaled_dot_product_attention _scaled_dot_product_attention_forward "
-       "_scaled_dot_product_attention_math _set_item _shape_as_tensor _size_if_not_equal "
-       "_softmax _stack _tensor_to_list _to_copy _transformer_encoder_layer_fwd _trilinear "
-       "_unique _unique2 _unsafe_view _unwrap_optional _upsample_bicubic2d_aa "
-       "_upsample_bilinear2d_aa _upsample_nearest_exact1d _upsample_nearest_exact2d "
-       "_upsample_nearest_exact3d"},
+       "_nested_tensor_from_mask _nested_tensor_from_mask_left_aligned _pack_padded_sequence "
+       "_pad_circular _pad_enum _pad_packed_sequence _scaled_dot_product_attention "
+       "_scaled_dot_product_attention_forward _scaled_dot_product_attention_math _set_item "
+       "_shape_as_tensor _size_if_not_equal _softmax _stack _tensor_to_list _to_copy "
+       "_transformer_encoder_layer_fwd _trilinear _unique _unique2 _unsafe_view _unwrap_optional "
+       "_upsample_bicubic2d_aa _upsample_bilinear2d_aa _upsample_nearest_exact1d "
+       "_upsample_nearest_exact2d _upsample_nearest_exact3d to_padded_tensor"},
       {"prim",
        "the language itself: branches, loops, lists, tuples, calls of functions of the archive",
        "CallFunction CallMethod Constant DictConstruct GetAttr If ListConstruct ListUnpack Loop "

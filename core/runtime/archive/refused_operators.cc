@@ -104,8 +104,7 @@ std::span<const OperatorGroup> refused_operators() {
       {"aten", "its kernels trust indices that a shard may choose",
        "_coalesce _coalesced _coalesced_ _convert_indices_from_coo_to_csr "
        "_convert_indices_from_csr_to_coo _dimI _dimV _indices _indices_copy _nested_from_padded "
-       "_nested_from_padded_and_nested_example _nested_tensor_from_mask "
-       "_nested_tensor_from_mask_left_aligned _nested_tensor_from_tensor_list "
+       "_nested_from_padded_and_nested_example _nested_tensor_from_tensor_list "
        "_nested_tensor_layer_norm _nested_tensor_offsets _nested_tensor_size "
        "_nested_tensor_softmax_with_shape _nested_tensor_strides _nested_view_from_buffer "
        "_nested_view_from_buffer_copy _nnz _sparse_addmm _sparse_broadcast_to "
@@ -124,8 +123,8 @@ std::span<const OperatorGroup> refused_operators() {
        "segment_reduce smm sparse_bsc_tensor sparse_bsr_tensor sparse_compressed_tensor "
        "sparse_coo_tensor sparse_csc_tensor sparse_csr_tensor sparse_dim sparse_mask "
        "sparse_resize sparse_resize_ sparse_resize_and_clear sparse_resize_and_clear_ "
-       "sparse_sampled_addmm sspaddmm to_dense to_padded_tensor to_sparse to_sparse_bsc "
-       "to_sparse_bsr to_sparse_csc to_sparse_csr values_copy"},
+       "sparse_sampled_addmm sspaddmm to_dense to_sparse to_sparse_bsc to_sparse_bsr "
+       "to_sparse_csc to_sparse_csr values_copy"},
       {"aten", "its kernel is of one library or device; LibTorch chooses it itself",
        "_cudnn_ctc_loss _cudnn_init_dropout_state _cudnn_rnn _cudnn_rnn_flatten_weight "
        "_cufft_clear_plan_cache _cufft_get_plan_cache_max_size _cufft_get_plan_cache_size "
