@@ -110,6 +110,10 @@ Expected<tls::Identity> store(tls::NewCredentials& folder, const tls::EnrolmentR
 
 Expected<NewIdentity> enrol(const EnrolmentFlags& flags) {
   PARETO_ASSIGN(const Invited invited, read_flags(flags));
+  std::error_code ignored;
+  const std::filesystem::path certificate =
+      std::filesystem::path(flags.credentials) / tls::kCertificateFile;
+  const bool first = !std::filesystem::exists(certificate, ignored);
   PARETO_ASSIGN(tls::NewCredentials folder, begin_folder(flags.credentials));
   tls::KeyRequest key = tls::make_key_request();
   const Deadline deadline = deadline_after(kEnrolmentPatience);
@@ -127,7 +131,7 @@ Expected<NewIdentity> enrol(const EnrolmentFlags& flags) {
   static_cast<void>(channel->send(tls::encode(end), deadline));
   PARETO_TRY(stored);
   PARETO_ASSIGN(const auto credentials, tls::Credentials::open(flags.credentials));
-  return NewIdentity{*std::move(stored), credentials->expiry(), flags.credentials};
+  return NewIdentity{*std::move(stored), credentials->expiry(), flags.credentials, first};
 }
 
 }  // namespace pareto::daemon

@@ -28,6 +28,7 @@ struct NewIdentity {
   tls::Identity identity;
   std::chrono::sys_seconds expiry;
   std::filesystem::path folder;
+  bool first = false;  ///< none were there before: a daemon that runs has none
 };
 
 /// Makes a key, gets its certificate and puts both into the folder, in the place of what is there.

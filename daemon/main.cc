@@ -150,6 +150,12 @@ int enroll(const EnrolmentFlags& flags) {
   std::puts(fmt::format("this is {} until {}\ncredentials: {}", to_string(done->identity),
                         tls::utc_text(done->expiry), done->folder.string())
                 .c_str());
+  if (done->first) {
+    std::fputs(
+        "A daemon that runs has begun without credentials: start it again (sudo systemctl restart "
+        "paretod).\n",
+        stderr);
+  }
   return kDone;
 }
 

@@ -126,6 +126,7 @@ TEST_F(Pki, TwoCommandsGiveADeviceItsCertificate) {
   const Finished device = enroll(invited, {}, recorder.address());
   EXPECT_EQ(device.exit_code, 0) << device.errors;
   EXPECT_THAT(device.output, AllOf(HasSubstr("this is device pi-1 until "), HasSubstr("device")));
+  EXPECT_THAT(device.errors, HasSubstr("restart paretod"));
   EXPECT_EQ(invited.process->wait(), 0) << invited.process->errors();
   EXPECT_THAT(invited.process->output(), HasSubstr("\"name\":\"pi-1\""));
   EXPECT_EQ(state_of("pi-1"), "valid ");
