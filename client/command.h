@@ -54,6 +54,7 @@ struct Context {
   std::string command_line;
   std::filesystem::path paretod;        ///< the daemon of this build
   std::filesystem::path default_store;  ///< file where results are kept by default
+  std::string credentials{};            ///< folder used if no other is named; "": the usual one
   std::string devices{};                ///< used if no others are named, as --devices takes them
   Phase phase = Phase::kPreparing;      ///< set by commands; the exit code of an error follows
   StopSignal& stop;

@@ -52,6 +52,7 @@ int run_main(const std::vector<std::string>& arguments, const Commands& commands
                   .command_line = quoted_command_line(arguments),
                   .paretod = find_paretod(program, variable("PATH")),
                   .default_store = store_of_environment(),
+                  .credentials = variable("PARETO_CREDENTIALS"),
                   .devices = variable("PARETO_DEVICES"),
                   .stop = interrupts};
   return run_program(arguments, commands, context);

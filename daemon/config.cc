@@ -18,8 +18,9 @@ constexpr const char* kConfigVariable = "PARETOD_CONFIG";
 
 constexpr const char* kExamples =
     "Examples:\n"
-    "  paretod                                            all defaults\n"
+    "  paretod                                            for users of this machine\n"
     "  paretod --config /etc/pareto-edge/paretod.yaml\n"
+    "  paretod --credentials /etc/pareto-edge/credentials  every network, by mutual TLS\n"
     "  paretod --listen 127.0.0.1:0 --data tcp=127.0.0.1:0 --state-dir /tmp/one --ready-fd 1\n"
     "  paretod --cpu 0 --memory-limit 512MiB --check-config\n"
     "  sudo paretod enroll 192.168.1.10:7069 --token ... --authority SHA256:...\n"
@@ -184,6 +185,8 @@ Expected<CommandLine> parse_command_line(int argc, const char* const* argv) {
     const Setting& setting = settings()[i];
     auto* option = app.add_option(flag_of(setting), given[i], setting.help);
     option->type_name(setting.value_name)->type_size(1)->expected(1);
+    // What is false by default may be turned on by its flag alone.
+    if (setting.value_name == "BOOL") option->expected(0, 1);
     // Without it, "[::1]" would be read as a list, and lose its brackets.
     option->allow_extra_args(false);
     option->multi_option_policy(setting.key == "data" ? CLI::MultiOptionPolicy::TakeAll
@@ -214,6 +217,9 @@ Expected<CommandLine> parse_command_line(int argc, const char* const* argv) {
     line.print = fmt::format("paretod {}, protocol {}\n", PARETO_VERSION, plan::kProtocolVersion);
   }
   for (std::size_t i = 0; i < settings().size(); ++i) {
+    if (settings()[i].value_name == "BOOL" && given[i] == std::vector<std::string>{""}) {
+      given[i] = {"true"};
+    }
     if (!given[i].empty()) line.values.emplace_back(settings()[i].key, join(given[i], ","));
   }
   return line;

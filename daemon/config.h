@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/clock.h"
@@ -17,13 +18,20 @@
 
 namespace pareto::daemon {
 
+/// The value of settings that the daemon chooses itself. Of an address: this machine's own without
+/// credentials, every network with them.
+inline constexpr std::string_view kAuto = "auto";
+
 /// Values of all settings. The defaults are those of configs/paretod.yaml, which explains each; a
 /// test compares them.
 struct DaemonConfig {
-  std::string listen = "0.0.0.0:7070";
-  std::vector<DataAddress> data{{"tcp", "0.0.0.0:7071"}, {"grpc", "0.0.0.0:7072"}, {"shm", "auto"}};
-  std::string name;       ///< this device's name; "" means the host's
-  std::string state_dir;  ///< "": pareto-edge/paretod below $XDG_STATE_HOME or ~/.local/state
+  std::string listen{kAuto};
+  std::vector<DataAddress> data{{"tcp", "auto"}, {"grpc", "auto"}, {"shm", "auto"}};
+  std::string socket{kAuto};  ///< Unix socket for users of this machine; "off" means none
+  std::string credentials;    ///< folder of a certificate, its key and its authority; "": none
+  bool insecure = false;      ///< everybody is let in, from other machines too
+  std::string name;           ///< this device's name; "" means the host's
+  std::string state_dir;      ///< "": pareto-edge/paretod below $XDG_STATE_HOME or ~/.local/state
   std::uint64_t store_limit_bytes = std::uint64_t{8} << 30;
   std::uint64_t memory_limit_bytes = 0;    ///< 0 means what the machine has available
   std::uint64_t request_memory_bytes = 0;  ///< 0 means half of what the machine has

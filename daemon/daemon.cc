@@ -14,6 +14,7 @@
 #include "core/base/log.h"
 #include "core/base/machine.h"
 #include "core/base/text.h"
+#include "core/tls/utc_text.h"
 #include "daemon/imitation/imitated_runner.h"
 #include "daemon/metrics/daemon_metrics.h"
 #include "daemon/metrics/machine_state.h"
@@ -89,7 +90,7 @@ DaemonParts builtin_parts() {
   return parts;
 }
 
-Expected<> Daemon::open_store() {
+Expected<std::string> Daemon::open_store() {
   std::filesystem::path folder =
       config_.state_dir.empty() ? default_state_dir() : std::filesystem::path(config_.state_dir);
   if (folder.empty()) {
@@ -105,16 +106,18 @@ Expected<> Daemon::open_store() {
         ": name a folder that this user may write to, and no other daemon has, with --state-dir";
   }
   PARETO_ASSIGN(store_, std::move(opened));
-  return {};
+  return folder.string();
 }
 
 Expected<> Daemon::serve_metrics(const std::string& name, const runtime::RuntimeInfo& runtime,
                                  const MemoryProbe& memory) {
   if (config_.metrics.empty()) return {};
   PARETO_ASSIGN(auto certificate,
-                with_context(tls::ServerCertificate::load(config_.metrics_tls), "metrics"));
+                with_context(tls::ServerCertificate::load(access_.metrics_tls), "metrics"));
   MetricsParts parts{*store_, *shards_, *stages_, name, runtime.torch_version, memory};
   parts.certificate = certificate.get();
+  parts.credentials = access_.credentials.get();
+  parts.insecure = config_.insecure;
   PARETO_ASSIGN(metrics_,
                 metrics::MetricsServer::start(
                     config_.metrics, [parts] { return daemon_metrics(parts); }, certificate));
@@ -134,7 +137,9 @@ Expected<std::unique_ptr<Daemon>> Daemon::start(const DaemonConfig& config, Daem
   std::unique_ptr<Daemon> daemon(new Daemon(config));
   daemon->name_ = config.name.empty() ? host_name() : config.name;
   const std::string& name = daemon->name_;
-  PARETO_TRY(daemon->open_store());
+  PARETO_ASSIGN(daemon->access_, settle_access(config));
+  const Access& access = daemon->access_;
+  PARETO_ASSIGN(const std::string state_dir, daemon->open_store());
   PARETO_ASSIGN(auto runners, runners_for(config, std::move(parts.runners)));
   WorkLimits limits;
   limits.load = config.load_timeout;
@@ -153,8 +158,9 @@ Expected<std::unique_ptr<Daemon>> Daemon::start(const DaemonConfig& config, Daem
   options.rules.pauses = !imitates(config);
   if (!imitates(config)) options.rules.processor = process_cpu_time;
   options.limits.max_frame_bytes = config.max_frame_bytes;
+  options.credentials = access.credentials;
   PARETO_ASSIGN(daemon->stages_,
-                StageHost::listen(std::move(options), std::move(parts.transports), config.data));
+                StageHost::listen(std::move(options), std::move(parts.transports), access.data));
   daemon->network_ = std::make_unique<NetworkLease>(config.allow_netem, std::move(parts.network));
   if (config.allow_netem) clear_abandoned_networks();
   ControlParts control{*daemon->store_,
@@ -170,9 +176,14 @@ Expected<std::unique_ptr<Daemon>> Daemon::start(const DaemonConfig& config, Daem
                        config.device};
   control.machine_state = [] { return machine_state(); };
   control.limit_cores = config.limit_cores;
+  control.credentials = access.credentials;
+  control.insecure = config.insecure;
   PARETO_TRY(daemon->serve_metrics(name, parts.runtime, parts.memory));
-  PARETO_ASSIGN(daemon->control_, ControlServer::start(config.listen, std::move(control)));
+  const std::string socket = user_socket(config, state_dir);
+  PARETO_ASSIGN(daemon->control_, ControlServer::start(access.listen, std::move(control), socket,
+                                                       config.socket != kAuto));
   spdlog::info("{} serves at {}", name, daemon->control_->address());
+  daemon->say_who_may_come_in();
   daemon->announce();
   return daemon;
 }
@@ -185,6 +196,8 @@ std::string Daemon::ready_line() const {
     line["data"][data.transport] = address_from_here(data.address);
   }
   if (metrics_) line["metrics"] = address_from_here(metrics_->address());
+  if (!control_->socket().empty()) line["socket"] = "unix:" + control_->socket();
+  if (config_.insecure) line["insecure"] = true;
   line["pid"] = ::getpid();
   return line.dump();
 }
@@ -194,7 +207,35 @@ std::string Daemon::status() const {
   for (const DataAddress& data : stages_->addresses()) {
     line += fmt::format(", {} {}", data.transport, data.address);
   }
+  if (config_.insecure) line += "; insecure: everybody is let in";
   return line + fmt::format("; stages: {}", stages_->status().size());
+}
+
+void Daemon::say_who_may_come_in() const {
+  if (config_.insecure) {
+    spdlog::warn("insecure: whoever reaches this daemon may run programs here");
+  } else if (access_.credentials == nullptr) {
+    spdlog::info("no credentials: only users of this machine are let in");
+  } else {
+    spdlog::info("mutual TLS as {}, whose certificate expires {}",
+                 tls::to_string(access_.credentials->identity()),
+                 tls::utc_text(access_.credentials->expiry()));
+    for (const std::string& warning : access_.credentials->warnings()) spdlog::warn("{}", warning);
+  }
+}
+
+void Daemon::refresh_credentials() {
+  if (access_.credentials == nullptr) return;
+  control_->tell_of_silent_peers();
+  const auto changed = access_.credentials->refresh();
+  const std::string problem = changed ? "" : changed.error().message;
+  if (!changed && problem != refresh_problem_) {
+    spdlog::error("{}; those that are in use stay in use", problem);
+  }
+  refresh_problem_ = problem;
+  if (!changed || !*changed) return;
+  say_who_may_come_in();
+  control_->dismiss_revoked();
 }
 
 Daemon::Reloaded Daemon::reload(const DaemonConfig& config) {
@@ -221,6 +262,7 @@ Daemon::Reloaded Daemon::reload(const DaemonConfig& config) {
   static_cast<void>(set_log_level(config_.log_level));
   if (config_.discovery != discovery) announce();
   if (metrics_) metrics_->refresh_certificate();
+  refresh_credentials();
   return changes;
 }
 

@@ -14,6 +14,7 @@
 #include "core/metrics/metrics_server.h"
 #include "core/runtime/training/trainer.h"
 #include "core/transport/transport.h"
+#include "daemon/access.h"
 #include "daemon/announcement.h"
 #include "daemon/config.h"
 #include "daemon/control/control_server.h"
@@ -65,7 +66,9 @@ class Daemon {
     std::vector<std::string> in_use;
     std::vector<std::string> waiting;  ///< those that need a restart
   };
-  /// Applies the settings that can change while the daemon runs, and reads a renewed certificate.
+  /// Reads credentials that were renewed, and says so in the log. To be called once a minute.
+  void refresh_credentials();
+  /// Applies the settings that can change while the daemon runs, and reads renewed credentials.
   Reloaded reload(const DaemonConfig& config);
 
   /// Finishes what is in flight, within the configured time, and stops serving.
@@ -73,13 +76,17 @@ class Daemon {
 
  private:
   explicit Daemon(const DaemonConfig& config) : config_(config) {}
-  Expected<> open_store();
+  /// Opens the store and returns its folder.
+  Expected<std::string> open_store();
   Expected<> serve_metrics(const std::string& name, const runtime::RuntimeInfo& runtime,
                            const MemoryProbe& memory);
+  void say_who_may_come_in() const;
   /// Announces the daemon on the network, or takes the announcement back.
   void announce();
 
   DaemonConfig config_;
+  Access access_;
+  std::string refresh_problem_;  ///< why the last refresh failed: it is said once
   std::string name_;
   std::optional<TemporaryFolder> temporary_state_;  ///< if neither a folder nor a home is known
   std::unique_ptr<TensorStore> store_;

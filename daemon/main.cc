@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdint>
@@ -19,6 +20,7 @@
 #include "core/runtime/operator_libraries.h"
 #include "core/tls/utc_text.h"
 #include "core/transport/grpc/quiet.h"
+#include "daemon/access.h"
 #include "daemon/config.h"
 #include "daemon/daemon.h"
 #include "daemon/enrolment.h"
@@ -36,6 +38,8 @@ constexpr int kEnvironment = 3;
 // After the drain's own time, for calls that cannot be interrupted.
 constexpr std::chrono::seconds kGrace{5};
 constexpr std::chrono::seconds kSelfCheckPatience{5};
+// Credentials that were renewed are in use this soon.
+constexpr Nanoseconds kRefreshEvery = std::chrono::minutes(1);
 // Those of gRPC, of the links' listeners and of one stage.
 constexpr int kLeastThreads = 32;
 
@@ -76,9 +80,15 @@ void tell_alive(const Daemon& daemon, const ServiceManager& manager) {
 
 /// The main loop: until TERM or INT.
 void attend(Daemon& daemon, const CommandLine& command_line, const ServiceManager& manager) {
+  TimePoint refresh_at = std::chrono::steady_clock::now() + kRefreshEvery;
   for (;;) {
     tell_alive(daemon, manager);
-    const auto signal = wait_signal(manager.alive_every());
+    const auto signal =
+        wait_signal(std::min(manager.alive_every().value_or(kRefreshEvery), kRefreshEvery));
+    if (std::chrono::steady_clock::now() >= refresh_at) {
+      daemon.refresh_credentials();
+      refresh_at = std::chrono::steady_clock::now() + kRefreshEvery;
+    }
     if (!signal) continue;
     if (*signal != SIGHUP) return;
     manager.reloading();
@@ -128,8 +138,13 @@ int check_config(const DaemonConfig& config) {
   if (const auto pinned = pin_to_cores(config.cpu); !pinned) {
     return complain(pinned.error(), kWrongConfig);
   }
+  const auto access = settle_access(config);
+  if (!access) return complain(access.error(), exit_code_of(access.error()));
+  if (access->credentials) {
+    for (const std::string& warning : access->credentials->warnings()) spdlog::warn("{}", warning);
+  }
   const auto certificate =
-      with_context(tls::ServerCertificate::load(config.metrics_tls), "metrics");
+      with_context(tls::ServerCertificate::load(access->metrics_tls), "metrics");
   if (!certificate) return complain(certificate.error(), exit_code_of(certificate.error()));
   if (*certificate) {
     for (const std::string& warning : (*certificate)->warnings()) spdlog::warn("{}", warning);

@@ -33,8 +33,6 @@ Expected<int> parse_int(std::string_view text, int least, int most) {
 }
 
 constexpr std::string_view kUnixScheme = "unix:";
-/// The value of `threads` that leaves the number to the daemon.
-constexpr std::string_view kAuto = "auto";
 
 Expected<> check_address(const std::string& address) {
   return transport::parse_host_port(address).map([](const auto&) {});
@@ -59,7 +57,7 @@ Expected<DataAddress> parse_data(const std::string& text) {
                 data.transport, did_you_mean(data.transport, names), join(names));
   }
   if (*reach == transport::Reach::kNetwork) {
-    PARETO_TRY(check_address(data.address));
+    if (data.address != kAuto) PARETO_TRY(check_address(data.address));
   } else if (data.address.empty()) {
     return fail(ErrorCode::kInvalidArgument, "{} needs a name, or \"auto\"", data.transport);
   }
@@ -166,26 +164,61 @@ Expected<> set_busy(DaemonConfig& config, const std::string& text) {
   return {};
 }
 
-const std::array<Setting, 27> kSettings{{
+/// Parses a value that is true or false, and sets it.
+template <auto Member>
+Expected<> set_flag(DaemonConfig& config, const std::string& text) {
+  if (text != "true" && text != "false") {
+    return fail(ErrorCode::kInvalidArgument, "\"{}\" is neither true nor false", text);
+  }
+  config.*Member = text == "true";
+  return {};
+}
+template <auto Member>
+std::string get_flag(const DaemonConfig& config) {
+  return config.*Member ? "true" : "false";
+}
+
+const std::array<Setting, 30> kSettings{{
     {"listen", "ADDR",
-     "address of the control service: HOST:PORT, or unix:/FILE; port 0 picks a free one (default: "
-     "0.0.0.0:7070)",
+     "address of the control service: HOST:PORT, or unix:/FILE; port 0 picks a free one; auto is "
+     "0.0.0.0:7070 with credentials, 127.0.0.1:7070 without (default: auto)",
      false,
      [](DaemonConfig& config, const std::string& text) -> Expected<> {
-       if (!text.starts_with(kUnixScheme)) PARETO_TRY(check_address(text));
+       if (!text.starts_with(kUnixScheme) && text != kAuto) PARETO_TRY(check_address(text));
        config.listen = text;
        return {};
      },
      get_text<&DaemonConfig::listen>},
     {"data", "TRANSPORT=ADDR",
-     "address at which links of a transport come in; may be given once for each transport "
-     "(default: tcp=0.0.0.0:7071,grpc=0.0.0.0:7072,shm=auto)",
+     "address at which links of a transport come in; may be given once for each transport; auto "
+     "is port 7071 of tcp, 7072 of grpc, at the host of listen's auto (default: "
+     "tcp=auto,grpc=auto,shm=auto)",
      false, set_data,
      [](const DaemonConfig& config) {
        std::vector<std::string> parts;
        for (const auto& data : config.data) parts.push_back(data.transport + "=" + data.address);
        return join(parts, ",");
      }},
+    {"socket", "FILE",
+     "Unix socket of the control service for users of this machine; off: none; auto: "
+     "paretod.socket in the service's runtime folder, or in state_dir (default: auto)",
+     false,
+     [](DaemonConfig& config, const std::string& text) -> Expected<> {
+       if (!text.starts_with('/') && text != "off" && text != kAuto) {
+         return fail(ErrorCode::kInvalidArgument, "\"{}\" is neither /FILE nor auto nor off", text);
+       }
+       config.socket = text;
+       return {};
+     },
+     get_text<&DaemonConfig::socket>},
+    {"credentials", "FOLDER",
+     "folder of certificate.pem, key.pem and authority.pem, as paretod enroll writes it: then "
+     "everything over a network is mutual TLS",
+     false, set_text<&DaemonConfig::credentials>, get_text<&DaemonConfig::credentials>},
+    {"insecure", "BOOL",
+     "true lets everybody in who reaches this daemon, without credentials; for test beds (default: "
+     "false)",
+     false, set_flag<&DaemonConfig::insecure>, get_flag<&DaemonConfig::insecure>},
     {"name", "NAME", "name that coordinators see (default: the host's name)", false,
      set_text<&DaemonConfig::name>, get_text<&DaemonConfig::name>},
     {"state_dir", "FOLDER",
@@ -314,14 +347,7 @@ const std::array<Setting, 27> kSettings{{
      get_text<&DaemonConfig::log_level>},
     {"allow_netem", "BOOL",
      "true lets coordinators make this device's network worse (default: false)", false,
-     [](DaemonConfig& config, const std::string& text) -> Expected<> {
-       if (text != "true" && text != "false") {
-         return fail(ErrorCode::kInvalidArgument, "\"{}\" is neither true nor false", text);
-       }
-       config.allow_netem = text == "true";
-       return {};
-     },
-     [](const DaemonConfig& config) { return std::string(config.allow_netem ? "true" : "false"); }},
+     set_flag<&DaemonConfig::allow_netem>, get_flag<&DaemonConfig::allow_netem>},
     {"metrics", "ADDR",
      "address at which GET /metrics is answered for Prometheus, HOST:PORT (default: at no address)",
      false,

@@ -33,7 +33,12 @@ function(pareto_install_program program section component)
 endfunction()
 
 pareto_install_program(paretod 8 daemon)
-install(FILES configs/paretod.yaml DESTINATION /etc/pareto-edge COMPONENT daemon)
+# Where "sudo paretod enroll" puts what it makes.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS configs/paretod.yaml)
+file(READ configs/paretod.yaml paretod_yaml)
+string(REPLACE "\ncredentials: \"\"\n" "\ncredentials: /etc/pareto-edge/credentials\n" paretod_yaml "${paretod_yaml}")
+file(WRITE ${CMAKE_BINARY_DIR}/package/paretod.yaml "${paretod_yaml}")
+install(FILES ${CMAKE_BINARY_DIR}/package/paretod.yaml DESTINATION /etc/pareto-edge COMPONENT daemon)
 install(FILES deploy/systemd/paretod.service DESTINATION lib/systemd/system COMPONENT daemon)
 install(FILES deploy/debian/sysusers.conf DESTINATION lib/sysusers.d RENAME pareto-edge.conf COMPONENT daemon)
 

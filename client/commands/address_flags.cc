@@ -20,6 +20,7 @@ void AddressFlags::add_to(CLI::App& app, const std::string& otherwise) {
                                otherwise),
             "ADDRESS", {"@addresses"})
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  credentials.add_to(app);
 }
 
 void AddressFlags::add_testbed_to(CLI::App& app) {
@@ -32,7 +33,7 @@ void AddressFlags::settle(const Context& context) {
   if (!given()) inventory = context.devices;
 }
 
-Expected<std::vector<cluster::DeviceConfig>> AddressFlags::read() const {
+Expected<std::vector<cluster::DeviceConfig>> AddressFlags::read(const Context& context) const {
   std::vector<cluster::DeviceConfig> devices;
   if (!inventory.empty()) {
     PARETO_ASSIGN(devices, with_context(cluster::read_devices(inventory), "--devices"));
@@ -55,6 +56,7 @@ Expected<std::vector<cluster::DeviceConfig>> AddressFlags::read() const {
     }
     devices.push_back({address, address});
   }
+  PARETO_TRY(credentials.apply(context, devices));
   return devices;
 }
 

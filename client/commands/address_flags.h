@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "client/command.h"
+#include "client/commands/credential_flags.h"
 #include "coordinator/cluster/cluster.h"
 #include "core/base/error.h"
 
@@ -14,6 +15,7 @@ struct AddressFlags {
   std::string inventory;
   std::string testbed;
   std::vector<std::string> addresses;
+  CredentialFlags credentials;
 
   /// Adds the flag. `otherwise`: what is looked at where none is given.
   void add_to(CLI::App& app, const std::string& otherwise);
@@ -26,7 +28,7 @@ struct AddressFlags {
   /// Returns the devices of the inventory, of the test bed, then those of the addresses, called as
   /// these. Fails: as read_inventory and find_testbed; kInvalidArgument (an address without a port,
   /// one twice, a test bed that is not up).
-  Expected<std::vector<cluster::DeviceConfig>> read() const;
+  Expected<std::vector<cluster::DeviceConfig>> read(const Context& context) const;
 };
 
 }  // namespace pareto::client

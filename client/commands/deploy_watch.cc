@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "core/control/pipeline_name.h"
 #include "core/metrics/process_metrics.h"
 
 namespace pareto::client {
@@ -51,7 +52,7 @@ Families DeployWatch::collect() const {
   families.push_back({"pareto_deploy_info",
                       "1, of the pipeline that is open, or was last",
                       Kind::kGauge,
-                      {{{{"pipeline", fmt::format("{:016x}", pipeline_)},
+                      {{{{"pipeline", control::pipeline_name(pipeline_)},
                          {"model", model_},
                          {"version", PARETO_VERSION}},
                         1,

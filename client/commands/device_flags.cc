@@ -39,6 +39,7 @@ void DeviceFlags::add_to(CLI::App& app, const std::string& without_any) {
                            "needs root"),
             "FILE|NAME", {"@testbeds"})
       ->excludes(devices);
+  credentials.add_to(app);
 }
 
 void DeviceFlags::settle(const Context& context) {
@@ -73,6 +74,7 @@ Expected<cluster::Cluster> DeviceFlags::connect(const Context& context, int coun
   }
   PARETO_ASSIGN(auto devices, with_context(cluster::read_devices(inventory), "--devices"));
   keep_needed(needed, devices);
+  PARETO_TRY(credentials.apply(context, devices));
   if (!conditions.empty()) PARETO_TRY(cluster::check_changeable(devices));
   PARETO_ASSIGN(cluster::Cluster cluster, cluster::Cluster::connect(devices));
   if (!conditions.empty()) {

@@ -1,4 +1,4 @@
-// The flags for where a command runs: --devices and --testbed.
+// The flags for where a command runs: --devices and --testbed, --credentials and --insecure.
 #pragma once
 
 #include <cstddef>
@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "client/command.h"
+#include "client/commands/credential_flags.h"
 #include "coordinator/cluster/cluster.h"
 #include "coordinator/cluster/network.h"
 #include "core/base/error.h"
@@ -31,6 +32,7 @@ struct NeededDevices {
 struct DeviceFlags {
   std::string inventory;
   std::string testbed;
+  CredentialFlags credentials;
 
   /// `without_any`: half a sentence on what is done without devices.
   void add_to(CLI::App& app,

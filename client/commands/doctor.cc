@@ -81,7 +81,7 @@ class DoctorCommand final : public Command {
     watch::HealthFacts facts;
     facts.own = own_facts(context);
     if (devices_.given()) {
-      PARETO_ASSIGN(const auto configs, devices_.read());
+      PARETO_ASSIGN(const auto configs, devices_.read(context));
       std::vector<std::unique_ptr<cluster::DaemonClient>> clients =
           connect_each(configs, facts.devices);
       std::vector<cluster::DaemonClient*> answering;

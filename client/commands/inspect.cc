@@ -80,6 +80,7 @@ class DevicesCommand final : public Command {
       for (std::size_t i = 0; i < local->size(); ++i) configs.push_back(local->device(i).config());
     } else {
       PARETO_ASSIGN(configs, with_context(cluster::read_devices(devices_.inventory), "--devices"));
+      PARETO_TRY(devices_.credentials.apply(context, configs));
     }
     report::TextTable table({{"device"},
                              {"address"},
@@ -135,6 +136,12 @@ class DevicesCommand final : public Command {
     return limits.empty() ? "" : "at most " + join(limits);
   }
 
+  /// Returns when its certificate expires, in seconds since 1970; null if it has none.
+  static Json expiry_of(const cluster::DeviceInfo& info) {
+    if (!info.certificate_expires) return nullptr;
+    return info.certificate_expires->time_since_epoch().count();
+  }
+
   static Answer ask(const cluster::DeviceConfig& config) {
     constexpr std::chrono::milliseconds kTimeout{3000};
     PARETO_ASSIGN(const auto client, cluster::connect_daemon(config, kTimeout));
@@ -177,9 +184,14 @@ class DevicesCommand final : public Command {
     if (const std::string limits = limits_of(info); !limits.empty()) {
       notes.push_back(config.name + ": " + limits + " (its paretod.yaml)");
     }
+    if (info.insecure) {
+      notes.push_back(config.name +
+                      ": insecure: whoever reaches it may run programs there (its paretod.yaml)");
+    }
     table.add({config.name, config.address, "well", cores_of(info), format_bytes(info.memory_bytes),
-               info.device, std::to_string(status.shards.size()), format_bytes(status.store_bytes),
-               info.torch_version, info.fast_bf16 ? "fast" : "no", info.cpu});
+               info.device, std::to_string(status.shards.size() + status.other_shards),
+               format_bytes(status.store_bytes), info.torch_version, info.fast_bf16 ? "fast" : "no",
+               info.cpu});
     json.push_back({{"device", config.name},
                     {"address", config.address},
                     {"well", true},
@@ -201,8 +213,11 @@ class DevicesCommand final : public Command {
                     {"fast_bf16", info.fast_bf16},
                     {"runs_on", info.device},
                     {"engines", info.engines},
-                    {"shards", status.shards.size()},
-                    {"stages", status.stages.size()},
+                    {"shards", status.shards.size() + status.other_shards},
+                    {"stages", status.stages.size() + status.other_stages},
+                    {"insecure", info.insecure},
+                    {"identity", info.identity ? tls::to_string(*info.identity) : ""},
+                    {"certificate_expires", expiry_of(info)},
                     {"store_bytes", status.store_bytes},
                     {"data", info.data}});
   }

@@ -71,7 +71,7 @@ class TopCommand final : public Command {
   Expected<int> run(Context& context) override {
     PARETO_TRY(read_interval());
     devices_.settle(context);
-    PARETO_ASSIGN(auto devices, devices_.read());
+    PARETO_ASSIGN(auto devices, devices_.read(context));
     const bool is_own = devices.empty();
     if (is_own) devices.push_back({"this machine", kOwnDaemon});
     style_.report = style_of(context);

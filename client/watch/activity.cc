@@ -191,8 +191,6 @@ std::string stage_name(const Activity& activity, const StageView& stage) {
 
 std::string percent(double share) { return fmt::format("{:.0f} %", share * 100); }
 
-std::string pipeline_name(std::uint64_t id) { return fmt::format("{:08x}", id >> 32); }
-
 Activity activity_between(const std::vector<DeviceReading>& before,
                           const std::vector<DeviceReading>& now) {
   Activity activity;

@@ -133,7 +133,5 @@ std::optional<DurationRange> quantile_range(const DurationCounts& durations, dou
 std::string stage_name(const Activity& activity, const StageView& stage);
 /// Returns "12 %" of 0.12.
 std::string percent(double share);
-/// Returns "3f2a90c1": the half of its id that people see.
-std::string pipeline_name(std::uint64_t id);
 
 }  // namespace pareto::watch

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 
 #include "client/watch/verdict.h"
 #include "coordinator/results/disturbances.h"
 #include "core/base/cpu_quota.h"
 #include "core/base/text.h"
+#include "core/tls/utc_text.h"
 
 namespace pareto::watch {
 namespace {
@@ -84,6 +86,8 @@ std::string remedy_of(const Error& problem) {
              "both are, a firewall may drop what is sent to that port";
     case ErrorCode::kNotFound:
       return "mend its address, or what DNS says of it";
+    case ErrorCode::kPermission:
+      return "credentials that it takes: paretoctl pki list names those that were issued";
     case ErrorCode::kInvalidArgument:
     case ErrorCode::kCorrupt:
       return "install the same version on both";
@@ -235,6 +239,25 @@ Verdict ports(const DeviceHealth& device) {
   return failed("no address for data", "data: in its paretod.yaml");
 }
 
+Verdict access(const DeviceHealth& device) {
+  constexpr std::chrono::days kSoon{30};
+  const cluster::DeviceInfo& info = device.info;
+  if (info.insecure) {
+    return warn(
+        "insecure: whoever reaches it may run programs there",
+        "credentials: paretoctl pki issue here, then the paretod enroll that it prints there");
+  }
+  if (!info.certificate_expires) return ok("users of its machine, without a certificate");
+  const std::string until = tls::utc_text(*info.certificate_expires);
+  const auto left = *info.certificate_expires - std::chrono::system_clock::now();
+  const std::string remedy = "paretoctl pki renew here, then paretod enroll there";
+  if (left <= left.zero()) return failed("its certificate expired " + until, remedy);
+  if (left <= kSoon) return warn("its certificate expires soon: " + until, remedy);
+  return ok((!info.identity ? "its certificate holds until "
+                            : tls::to_string(*info.identity) + ", whose certificate holds until ") +
+            until);
+}
+
 Verdict answers(const DeviceHealth& device) {
   const cluster::DeviceConfig& config = device.config;
   if (!device.problem) return ok(config.address == config.name ? "yes" : config.address);
@@ -250,6 +273,7 @@ constexpr std::array kDeviceChecks{
     DeviceCheck{"version", version}, DeviceCheck{"runs on", runs_on},
     DeviceCheck{"ports", ports},     DeviceCheck{"clock", clock},
     DeviceCheck{"weights", weights}, DeviceCheck{"threads", threads},
+    DeviceCheck{"access", access},
 };
 constexpr std::array kObservedChecks{
     DeviceCheck{"governor", governor},

@@ -24,10 +24,11 @@ transport::ProbeOptions smallest_probe() {
   return options;
 }
 
-Expected<Nanoseconds> dial_from_here(transport::Transport& transport, const std::string& address) {
-  PARETO_ASSIGN(const auto link,
-                control::connect_to_stage(transport, address, {0, 0, control::Role::kProbe},
-                                          deadline_after(kPatience)));
+Expected<Nanoseconds> dial_from_here(transport::Transport& transport, const std::string& address,
+                                     const cluster::DaemonClient& device) {
+  PARETO_ASSIGN(const auto link, control::connect_to_stage(
+                                     transport, address, {0, 0, control::Role::kProbe},
+                                     deadline_after(kPatience), cluster::link_options_to(device)));
   PARETO_ASSIGN(
       const transport::ProbeResult result,
       transport::probe_link(*link, smallest_probe(), std::chrono::steady_clock::now() + kPatience));
@@ -102,6 +103,9 @@ std::vector<std::unique_ptr<cluster::DaemonClient>> connect_each(
     });
   }
   connecting.clear();
+  std::vector<cluster::DaemonClient*> devices;
+  for (const auto& client : clients) devices.push_back(client.get());
+  cluster::name_peers(devices);
   return clients;
 }
 
@@ -132,8 +136,12 @@ std::vector<WayFacts> examine_ways(const std::vector<cluster::DaemonClient*>& de
   for (std::size_t i = 0; i < devices.size(); ++i) {
     dialling.emplace_back([&, i] { found[i + 1] = ways_from(*devices[i], devices); });
   }
-  for (const cluster::DaemonClient* receiver : devices)
-    add_ways(results::kThisMachine, transport::this_place(), *receiver, dial_from_here, found[0]);
+  for (const cluster::DaemonClient* receiver : devices) {
+    const auto dial = [receiver](transport::Transport& transport, const std::string& address) {
+      return dial_from_here(transport, address, *receiver);
+    };
+    add_ways(results::kThisMachine, transport::this_place(), *receiver, dial, found[0]);
+  }
   dialling.clear();
   std::vector<WayFacts> ways;
   for (const auto& of_one : found) ways.insert(ways.end(), of_one.begin(), of_one.end());

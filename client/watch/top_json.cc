@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/base/json_text.h"
+#include "core/control/pipeline_name.h"
 
 namespace pareto::watch {
 namespace {
@@ -107,7 +108,7 @@ Json bottleneck_json(const Bottleneck& bottleneck) {
 }
 
 Json pipeline_json(const Activity& activity, const PipelineView& pipeline) {
-  Json json{{"pipeline", fmt::format("{:016x}", pipeline.id)},
+  Json json{{"pipeline", control::pipeline_name(pipeline.id)},
             {"model", pipeline.model},
             {"requests_per_s", or_null(pipeline.requests_per_s)},
             {"in_flight", pipeline.in_flight},

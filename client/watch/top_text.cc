@@ -8,6 +8,7 @@
 #include "client/report/plan_text.h"
 #include "client/report/text_table.h"
 #include "core/base/text.h"
+#include "core/control/pipeline_name.h"
 
 namespace pareto::watch {
 namespace {
@@ -200,7 +201,7 @@ std::string stage_table(const Activity& activity, const TopStyle& style) {
     const control::StageActivity& now = row.stage->now;
     const auto& rates = row.stage->rates;
     const auto rate = [&](auto value_of) { return rates ? value_of(*rates) : kNothing; };
-    table.add({pipeline_name(row.pipeline->id), std::to_string(now.stage),
+    table.add({control::pipeline_name(row.pipeline->id), std::to_string(now.stage),
                activity.devices[row.stage->device].reading.name, now.model,
                rate([](const StageRates& r) { return report::format_figure(r.requests_per_s); }),
                rate([](const StageRates& r) { return mean_of(r.compute); }),
@@ -236,7 +237,7 @@ std::string link_table(const Activity& activity, const report::ReportStyle& styl
       const bool bottleneck =
           pipeline.bottleneck.limit == Limit::kLink && pipeline.bottleneck.index == i;
       table.add(
-          {pipeline_name(pipeline.id), link.from, link.to, or_nothing(link.busy, percent),
+          {control::pipeline_name(pipeline.id), link.from, link.to, or_nothing(link.busy, percent),
            or_nothing(link.bytes_per_s, bytes),
            or_nothing(
                link.round_trip,
@@ -267,7 +268,7 @@ std::string summary(const Activity& activity, const report::ReportStyle& style) 
                                  ? report::format_figure(*pipeline.requests_per_s) + " requests/s, "
                                  : "";
     const std::string line =
-        fmt::format("pipeline {} {}: {}{} in flight; {}", pipeline_name(pipeline.id),
+        fmt::format("pipeline {} {}: {}{} in flight; {}", control::pipeline_name(pipeline.id),
                     pipeline.model, rate, pipeline.in_flight, pipeline.bottleneck.words);
     text += paragraph(line, row, style, kIndent);
   }

@@ -75,6 +75,13 @@ struct Cluster::Impl {
   std::vector<DeviceConfig> asked;
   std::unique_ptr<Network> asking;  ///< uses the devices; else null
 
+  /// Tells each device of the data addresses of all.
+  void name_peers() {
+    std::vector<DaemonClient*> all;
+    for (const auto& device : devices) all.push_back(device.get());
+    cluster::name_peers(all);
+  }
+
   ~Impl() {
     for (ChildProcess& child : children) child.ask_to_end();
   }
@@ -101,6 +108,8 @@ struct Cluster::Impl {
     PARETO_ASSIGN(auto group,
                   netem::ResourceGroup::create(fmt::format("{}/{}", bed.name, device.name),
                                                device.memory_bytes));
+    // The network of a test bed has nobody else in it.
+    if (place != nullptr) arguments.emplace_back("--insecure");
     // On this thread: the daemon ends with the thread that started it.
     if (place != nullptr) PARETO_TRY(place->enter(number));
     auto child =
@@ -128,6 +137,7 @@ Cluster Cluster::of(std::vector<std::unique_ptr<DaemonClient>> devices,
   auto impl = std::make_unique<Impl>();
   impl->devices = std::move(devices);
   impl->network = std::move(network);
+  impl->name_peers();
   return Cluster(std::move(impl));
 }
 
@@ -141,6 +151,7 @@ Expected<Cluster> Cluster::connect(const std::vector<DeviceConfig>& devices,
   impl->network = std::move(network);
   impl->asked = devices;
   PARETO_ASSIGN(impl->devices, connect_all(devices));
+  impl->name_peers();
   return Cluster(std::move(impl));
 }
 
@@ -191,6 +202,7 @@ Expected<Cluster> Cluster::start_local(const netem::Testbed& bed,
     PARETO_ASSIGN(auto client, connect_daemon({name, std::move(address)}, kConnectTimeout));
     impl->devices.push_back(std::move(client));
   }
+  impl->name_peers();
   return Cluster(std::move(impl));
 }
 
@@ -215,6 +227,8 @@ Expected<> Cluster::reconnect(const std::string& name, std::chrono::milliseconds
     PARETO_ASSIGN(auto client, connect_daemon(config, timeout));
     const std::lock_guard lock(impl_->replacing);
     impl_->devices[i] = std::move(client);
+    // It may have come back with other ports.
+    impl_->name_peers();
     return {};
   }
   return fail(ErrorCode::kNotFound, "no device \"{}\"", name);

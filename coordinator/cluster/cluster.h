@@ -14,6 +14,10 @@
 #include "netem/testbed.h"
 #include "partitioner/planning/objective/objective.h"
 
+namespace pareto::tls {
+class Credentials;  // core/tls/credentials.h
+}
+
 namespace pareto::cluster {
 
 class DaemonClient;     // coordinator/cluster/daemon_client.h
@@ -30,6 +34,11 @@ struct DeviceConfig {
   bool netem_control_too = false;     ///< even if it carries the control service
   planning::DeviceFigures figures{};  ///< that objectives need, as its owner says them
   std::string medium{};  ///< a name for what devices share, a Wi-Fi channel; empty: nothing
+  /// Name that its certificate has to hold; empty: any device of the authority is taken.
+  std::string identity{};
+  bool insecure = false;  ///< its daemon lets everybody in: no TLS
+  /// Credentials that this program shows it; null: it shows none (own_credentials.h).
+  std::shared_ptr<const tls::Credentials> credentials{};
 };
 
 /// Reads inventory.yaml, all of it before any is used. Fails: kNotFound, kInvalidArgument with

@@ -50,6 +50,25 @@ Expected<std::unique_ptr<DaemonClient>> connect_daemon(const DeviceConfig& confi
   }
 }
 
+transport::LinkOptions link_options_to(const DaemonClient& device) {
+  transport::LinkOptions options;
+  if (!device.info().identity) return options;
+  options.credentials = device.config().credentials;
+  options.expected_peer = device.info().identity;
+  return options;
+}
+
+void name_peers(const std::vector<DaemonClient*>& devices) {
+  std::vector<std::string> addresses;
+  for (const DaemonClient* const device : devices) {
+    if (device == nullptr) continue;
+    for (const auto& [transport, address] : device->info().data) addresses.push_back(address);
+  }
+  for (DaemonClient* const device : devices) {
+    if (device != nullptr) device->name_peers(addresses);
+  }
+}
+
 std::string resolve_data_address(const std::string& data, const std::string& control) {
   const std::size_t port = data.rfind(':');
   if (port == std::string::npos) return data;

@@ -2,6 +2,8 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include "core/transport/grpc/secure.h"
+
 namespace pareto::cluster {
 namespace {
 
@@ -13,7 +15,9 @@ constexpr int kPingPatienceMs = 20'000;
 
 }  // namespace
 
-std::shared_ptr<grpc::Channel> control_channel(const std::string& dialled) {
+std::shared_ptr<grpc::Channel> control_channel(const std::string& dialled,
+                                               const tls::Credentials* own,
+                                               const std::string& server) {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
   arguments.SetMaxSendMessageSize(kMaxMessageBytes);
@@ -24,7 +28,10 @@ std::shared_ptr<grpc::Channel> control_channel(const std::string& dialled) {
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kPingMs);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kPingPatienceMs);
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-  return grpc::CreateCustomChannel(dialled, grpc::InsecureChannelCredentials(), arguments);
+  const auto credentials = own == nullptr
+                               ? grpc::InsecureChannelCredentials()
+                               : transport::grpc_channel_credentials(*own, server, arguments);
+  return grpc::CreateCustomChannel(dialled, credentials, arguments);
 }
 
 }  // namespace pareto::cluster

@@ -77,6 +77,10 @@ DeviceInfo from_wire(const v1::DescribeReply& reply, const std::string& address)
   info.limit_cores = static_cast<int>(std::min<std::uint32_t>(reply.limit_cores(), 1 << 16));
   // A limit below what daemons take would stretch predictions beyond all measure.
   if (const double busy = reply.limit_busy(); busy >= 0.01 && busy < 1) info.limit_busy = busy;
+  info.insecure = reply.insecure();
+  if (const std::int64_t expires = reply.certificate_expires(); expires > 0) {
+    info.certificate_expires = std::chrono::sys_seconds(std::chrono::seconds(expires));
+  }
   info.store_free_bytes = reply.store_free_bytes();
   info.place = {reply.place().boot_id(), reply.place().network_namespace(), reply.place().user()};
   return info;
@@ -89,6 +93,8 @@ Expected<DeviceStatus> from_wire(const v1::StatusReply& reply) {
     status.stages.push_back(std::move(report));
   }
   for (const auto& shard : reply.shards()) status.shards.push_back(shard.shard());
+  status.other_shards = reply.other_shards();
+  status.other_stages = reply.other_stages();
   status.resident_bytes = reply.resident_bytes();
   status.peak_resident_bytes = reply.peak_resident_bytes();
   status.store_bytes = reply.store_bytes();

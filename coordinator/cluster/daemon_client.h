@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@
 #include "core/plan/shard.h"
 #include "core/plan/training_values.h"
 #include "core/tensor/tensor.h"
+#include "core/tls/identity.h"
+#include "core/transport/link_options.h"
 #include "core/transport/link_probe.h"
 #include "core/transport/place.h"
 #include "core/wire/codec_cost.h"
@@ -58,6 +61,10 @@ struct DeviceInfo {
   std::string turns;
   int limit_cores = 0;    ///< cores that its stages may compute on together; 0: no limit
   double limit_busy = 1;  ///< share of the time for which they may compute; 1: no limit
+  bool insecure = false;  ///< its daemon lets everybody in
+  std::optional<tls::Identity> identity{};  ///< whom its certificate names; no value: no TLS
+  /// When its certificate expires; none if it has none.
+  std::optional<std::chrono::sys_seconds> certificate_expires{};
 };
 
 /// The addresses that the links which a stage accepts come to.
@@ -68,7 +75,9 @@ struct OpenedStage {
 
 struct DeviceStatus {
   std::vector<control::StageReport> stages;
-  std::vector<std::string> shards;  ///< handles
+  std::vector<std::string> shards;  ///< handles of those that this session loaded
+  std::size_t other_shards = 0;     ///< number of those of other sessions
+  std::size_t other_stages = 0;
   std::uint64_t resident_bytes = 0;
   std::uint64_t peak_resident_bytes = 0;
   std::uint64_t store_bytes = 0;
@@ -119,6 +128,9 @@ class DaemonClient {
   virtual const DeviceConfig& config() const = 0;
   virtual const DeviceInfo& info() const = 0;
 
+  /// Names the data addresses of all devices that this coordinator works with. The daemon opens
+  /// links to no others. It is told before the next call that opens one.
+  virtual void name_peers(std::vector<std::string> /*addresses*/) {}
   /// Returns those that the device's store lacks.
   virtual Expected<std::vector<Digest>> missing_tensors(const std::vector<Digest>& digests) = 0;
   /// Streams them in chunks of at most 1 MiB.
@@ -189,6 +201,13 @@ class DaemonClient {
 /// find_service's.
 Expected<std::unique_ptr<DaemonClient>> connect_daemon(const DeviceConfig& config,
                                                        std::chrono::milliseconds timeout);
+
+/// Returns the terms of a link from here to a device: over TLS and to nobody else, if its control
+/// was reached so.
+transport::LinkOptions link_options_to(const DaemonClient& device);
+
+/// Names all devices' data addresses to each of them. Null ones are left out.
+void name_peers(const std::vector<DaemonClient*>& devices);
 
 /// Returns "10.0.0.2:7071" for ("0.0.0.0:7071", "10.0.0.2:7070"): an unspecified host means the
 /// host the coordinator reached.

@@ -90,7 +90,9 @@ void Deployment::make_pipelines(const plan::Plan& plan) {
   const std::size_t stages = plan.stages.size() / plan.turn();
   for (std::size_t i = 0; i < plan.turn(); ++i) {
     const std::size_t first = i * stages;
-    pipelines_.emplace_back(deployed, id + i, first, first + stages, plan.link_into(first));
+    // Replicas differ in the half of the id that everybody may see.
+    pipelines_.emplace_back(deployed, id + (std::uint64_t{i} << 32), first, first + stages,
+                            plan.link_into(first));
   }
 }
 

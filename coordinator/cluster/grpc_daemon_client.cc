@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <span>
 #include <utility>
@@ -15,10 +16,14 @@
 #include "coordinator/cluster/control_wire.h"
 #include "coordinator/cluster/observation_wire.h"
 #include "coordinator/cluster/state_reader.h"
+#include "coordinator/cluster/tls_problem.h"
 #include "core/base/printable.h"
 #include "core/control/digest_bytes.h"
 #include "core/control/wire.h"
 #include "core/plan/protocol.h"
+#include "core/tls/credentials.h"
+#include "core/transport/address.h"
+#include "core/transport/grpc/secure.h"
 #include "proto/control.grpc.pb.h"
 
 namespace pareto::cluster {
@@ -36,16 +41,19 @@ constexpr seconds kMeasuring{60};
 constexpr seconds kLease{15};
 // One device that does not answer costs the others no lease.
 constexpr seconds kRenewal{3};
+// To find out why no call came through.
+constexpr milliseconds kDiagnosing{2000};
 // The slowest link and the slowest device that a transfer or an engine build is waited for.
 constexpr std::uint64_t kSlowestBytesPerSecond = 1'000'000;
 constexpr std::uint64_t kSlowestLoadBytesPerSecond = 5'000'000;
 
 class GrpcDaemonClient final : public DaemonClient {
  public:
-  /// `dialled`: where the address of `config` leads.
-  GrpcDaemonClient(DeviceConfig config, const std::string& dialled)
+  /// `dialled`: where the address of `config` leads. `own`: null for a connection without TLS.
+  GrpcDaemonClient(DeviceConfig config, const std::string& dialled, const tls::Credentials* own)
       : config_(std::move(config)),
-        stub_(control::v1::Control::NewStub(control_channel(dialled))) {}
+        own_(own),
+        stub_(control::v1::Control::NewStub(control_channel(dialled, own, expected_name()))) {}
 
   ~GrpcDaemonClient() override {
     // The daemon undoes what is left of the session when the call ends.
@@ -69,11 +77,18 @@ class GrpcDaemonClient final : public DaemonClient {
                   plan::kProtocolVersion);
     }
     info_ = from_wire(reply, config_.address);
-    return {};
+    return see_certificate(*context.auth_context());
   }
 
   const DeviceConfig& config() const override { return config_; }
   const DeviceInfo& info() const override { return info_; }
+
+  void name_peers(std::vector<std::string> addresses) override {
+    const std::lock_guard lock(attendance_mutex_);
+    if (addresses == peers_) return;
+    peers_ = std::move(addresses);
+    told_peers_ = false;
+  }
 
   Expected<std::vector<Digest>> missing_tensors(const std::vector<Digest>& digests) override {
     control::v1::MissingTensorsRequest request;
@@ -123,6 +138,7 @@ class GrpcDaemonClient final : public DaemonClient {
                                                           std::uint64_t most_bytes) override {
     control::v1::TrainingStateRequest request;
     request.set_shard(handle);
+    request.set_session(session_);
     grpc::ClientContext context;
     const UnderWay under_way(*this, context);
     set_deadline(context, seconds(60) + seconds(most_bytes / kSlowestBytesPerSecond));
@@ -169,6 +185,7 @@ class GrpcDaemonClient final : public DaemonClient {
     request.set_pipeline(pipeline);
     request.set_stage(stage);
     request.set_timeout_ms(static_cast<std::uint32_t>(timeout.count()));
+    request.set_session(session_);
     control::v1::StartStageReply reply;
     PARETO_TRY(call(&control::v1::Control::Stub::StartStage, request, reply, timeout + seconds(2),
                     "starting stage"));
@@ -181,6 +198,7 @@ class GrpcDaemonClient final : public DaemonClient {
     request.set_pipeline(pipeline);
     request.set_stage(stage);
     request.set_shard(handle);
+    request.set_session(session_);
     control::v1::ChangeShardReply reply;
     PARETO_TRY(call(&control::v1::Control::Stub::ChangeShard, request, reply, kShortCall,
                     "changing a stage's shard"));
@@ -191,6 +209,7 @@ class GrpcDaemonClient final : public DaemonClient {
     control::v1::CloseStageRequest request;
     request.set_pipeline(pipeline);
     request.set_stage(stage);
+    request.set_session(session_);
     control::v1::CloseStageReply reply;
     PARETO_TRY(
         call(&control::v1::Control::Stub::CloseStage, request, reply, kUndoing, "closing stage"));
@@ -217,6 +236,7 @@ class GrpcDaemonClient final : public DaemonClient {
   Expected<std::vector<wire::CodecCost>> measure_codecs(const std::string& handle) override {
     control::v1::MeasureCodecsRequest request;
     request.set_shard(handle);
+    request.set_session(session_);
     control::v1::MeasureCodecsReply reply;
     PARETO_TRY(call(&control::v1::Control::Stub::MeasureCodecs, request, reply, kMeasuring,
                     "measuring codecs"));
@@ -230,6 +250,7 @@ class GrpcDaemonClient final : public DaemonClient {
     request.set_batch(batch);
     request.set_repeats(static_cast<std::uint32_t>(repeats));
     request.set_operator_repeats(static_cast<std::uint32_t>(operator_repeats));
+    request.set_session(session_);
     control::v1::ProfileReply reply;
     // Each kind of run has one more, that is not counted.
     const milliseconds timeout = kMeasuring + (repeats + operator_repeats + 2) * of_a_run;
@@ -242,10 +263,12 @@ class GrpcDaemonClient final : public DaemonClient {
                                               const std::string& address,
                                               const transport::ProbeOptions& options,
                                               milliseconds timeout) override {
+    control::v1::ProbeLinkRequest request = probe_request(transport, address, options, timeout);
+    PARETO_ASSIGN(const std::uint64_t session, attend());
+    request.set_session(session);
     control::v1::ProbeLinkReply reply;
-    PARETO_TRY(call(&control::v1::Control::Stub::ProbeLink,
-                    probe_request(transport, address, options, timeout), reply,
-                    timeout + seconds(2), "probing a link"));
+    PARETO_TRY(call(&control::v1::Control::Stub::ProbeLink, request, reply, timeout + seconds(2),
+                    "probing a link"));
     return from_wire(reply);
   }
 
@@ -255,6 +278,8 @@ class GrpcDaemonClient final : public DaemonClient {
     request.set_transport(transport);
     request.set_address(address);
     request.set_timeout_ms(static_cast<std::uint32_t>(milliseconds(kMeasuring).count()));
+    PARETO_ASSIGN(const std::uint64_t session, attend());
+    request.set_session(session);
     control::v1::MeasureRateReply reply;
     PARETO_TRY(call(&control::v1::Control::Stub::MeasureRate, request, reply,
                     kMeasuring + seconds(2), "measuring a link"));
@@ -332,6 +357,21 @@ class GrpcDaemonClient final : public DaemonClient {
     grpc::ClientContext& context_;
   };
 
+  /// Returns the name that the certificate of the daemon has to hold.
+  std::string expected_name() const {
+    if (config_.identity.empty()) return tls::dns_name(tls::Role::kDevice);
+    return tls::dns_name({config_.identity, tls::Role::kDevice});
+  }
+
+  /// Takes the device's identity from its certificate: what it says of itself does not count.
+  Expected<> see_certificate(const grpc::AuthContext& seen) {
+    info_.identity.reset();
+    if (own_ == nullptr) return {};
+    PARETO_ASSIGN(info_.identity, with_context(own_->judge(transport::grpc_peer_certificates(seen)),
+                                               "{}", name_and_address(config_)));
+    return {};
+  }
+
   static void set_deadline(grpc::ClientContext& context, milliseconds timeout) {
     context.set_deadline(std::chrono::system_clock::now() + timeout);
   }
@@ -353,13 +393,28 @@ class GrpcDaemonClient final : public DaemonClient {
   }
 
   /// Returns the session in which this client loads and opens. It begins when it is first needed.
+  /// The daemon knows the peers from then on.
   Expected<std::uint64_t> attend() {
     const std::lock_guard lock(attendance_mutex_);
+    if (attendance_error_) return tl::unexpected(*attendance_error_);
+    if (told_peers_) return session_;
     if (!attendance_) attendance_ = stub_->Attend(&attended_);
+    control::v1::AttendRequest request;
+    for (const std::string& peer : peers_) request.add_peers(peer);
     control::v1::AttendReply reply;
-    if (session_ == 0 && attendance_->Read(&reply)) session_ = reply.session();
-    if (session_ != 0) return session_;
-    return fail(ErrorCode::kUnavailable, "{}: it takes no coordinator", name_and_address(config_));
+    if (attendance_->Write(request) && attendance_->Read(&reply)) {
+      session_ = reply.session();
+      told_peers_ = true;
+      return session_;
+    }
+    const grpc::Status ended = attendance_->Finish();
+    attendance_.reset();
+    const auto why = call_result(ended, config_, "beginning a session");
+    attendance_error_ =
+        why ? Error{ErrorCode::kUnavailable,
+                    fmt::format("{}: it takes no coordinator", name_and_address(config_))}
+            : why.error();
+    return tl::unexpected(*attendance_error_);
   }
 
   /// Puts an entry on the stream. False once the daemon ended it: Finish() says why.
@@ -379,6 +434,7 @@ class GrpcDaemonClient final : public DaemonClient {
   }
 
   const DeviceConfig config_;
+  const tls::Credentials* const own_;  ///< the configuration's; null: no TLS
   DeviceInfo info_;
   const std::unique_ptr<control::v1::Control::Stub> stub_;
   std::atomic<std::uint64_t> sent_bytes_{0};
@@ -387,26 +443,59 @@ class GrpcDaemonClient final : public DaemonClient {
   std::unique_ptr<grpc::ClientReaderWriter<control::v1::AttendRequest, control::v1::AttendReply>>
       attendance_;
   std::atomic<std::uint64_t> session_{0};
+  std::vector<std::string> peers_;
+  bool told_peers_ = false;
+  std::optional<Error> attendance_error_;  ///< why there is no session; it is not tried again
   std::mutex calls_mutex_;
   std::set<grpc::ClientContext*> calls_;
   bool abandoned_ = false;
 };
 
-}  // namespace
-
-Expected<std::unique_ptr<DaemonClient>> connect_over_grpc(const DeviceConfig& config,
-                                                          const std::string& dialled,
-                                                          milliseconds timeout) {
+/// Connects once, over TLS by these credentials; null: without.
+Expected<std::unique_ptr<DaemonClient>> connect_by(const DeviceConfig& config,
+                                                   const std::string& dialled,
+                                                   const tls::Credentials* own,
+                                                   milliseconds timeout) {
   // The second time is for gRPC, which now and then takes a connection under way for a failed one
   // (core/transport/grpc). If nobody listens it costs nothing.
   for (bool again = false;; again = true) {
-    auto client = std::make_unique<GrpcDaemonClient>(config, dialled);
+    auto client = std::make_unique<GrpcDaemonClient>(config, dialled, own);
     auto described = client->describe(timeout);
     if (described) return client;
     if (again || described.error().code != ErrorCode::kUnavailable) {
       return tl::unexpected(std::move(described).error());
     }
   }
+}
+
+}  // namespace
+
+Expected<std::unique_ptr<DaemonClient>> connect_over_grpc(const DeviceConfig& config,
+                                                          const std::string& dialled,
+                                                          milliseconds timeout) {
+  const bool leaves_the_machine =
+      transport::parse_host_port(dialled).has_value() && !transport::is_loopback(dialled);
+  if (leaves_the_machine && !config.insecure && config.credentials == nullptr) {
+    return fail(ErrorCode::kPermission,
+                "{}: it is reached over a network, and you have no credentials: paretoctl pki init "
+                "makes yours, and paretoctl pki issue those of a device; for a test bed say "
+                "insecure: true in the inventory, or --insecure",
+                name_and_address(config));
+  }
+  const bool plain = config.insecure || dialled.starts_with("unix:");
+  const tls::Credentials* const own = plain ? nullptr : config.credentials.get();
+  auto client = connect_by(config, dialled, own, timeout);
+  if (client || client.error().code != ErrorCode::kUnavailable || dialled.starts_with("unix:")) {
+    return client;
+  }
+  const TlsProblem problem =
+      tls_problem(dialled, own, config.identity, *deadline_after(std::min(timeout, kDiagnosing)));
+  // A daemon of this machine need not have credentials: the kernel keeps others out.
+  if (own != nullptr && !leaves_the_machine && !problem.speaks_tls) {
+    return connect_by(config, dialled, nullptr, timeout);
+  }
+  if (problem.why.empty()) return client;
+  return fail(ErrorCode::kPermission, "{}: {}", name_and_address(config), problem.why);
 }
 
 }  // namespace pareto::cluster

@@ -11,7 +11,9 @@
 namespace pareto::cluster {
 
 /// Connects to a daemon and exchanges protocol versions. `dialled`: where the address of `config`
-/// leads. Fails: kUnavailable, kTimeout, kInvalidArgument (another protocol version, both named).
+/// leads. Over a network it takes credentials, unless the device is insecure. On this machine a
+/// daemon without credentials is taken too. Fails: kUnavailable, kTimeout, kInvalidArgument
+/// (another protocol version, both named), kPermission (TLS: each with its remedy).
 Expected<std::unique_ptr<DaemonClient>> connect_over_grpc(const DeviceConfig& config,
                                                           const std::string& dialled,
                                                           std::chrono::milliseconds timeout);

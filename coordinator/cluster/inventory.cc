@@ -6,6 +6,7 @@
 #include "coordinator/cluster/cluster.h"
 #include "coordinator/cluster/control_address.h"
 #include "core/base/config_reader.h"
+#include "core/tls/identity.h"
 #include "partitioner/planning/objective/objective.h"
 
 namespace pareto::cluster {
@@ -59,6 +60,15 @@ Expected<std::vector<DeviceConfig>> read_inventory(const std::filesystem::path& 
     entry.optional("netem_control_too", device.netem_control_too);
     read_figures(entry, device.figures);
     entry.optional("medium", device.medium);
+    entry.optional("insecure", device.insecure);
+    device.identity = device.name;
+    entry.optional("identity", device.identity);
+    if (const auto good = tls::valid_name(device.identity); entry.has("identity") && !good) {
+      entry.problem("identity", good.error().message);
+    } else if (!good) {
+      // No certificate can hold such a name, so its own may hold any.
+      device.identity.clear();
+    }
     if (entry.has("name") && device.name.empty()) {
       entry.problem("name", "a device needs a name");
     } else if (entry.has("name") && !names.insert(device.name).second) {

@@ -7,6 +7,7 @@
 
 #include "coordinator/cluster/deployment.h"
 #include "core/control/hello.h"
+#include "core/tls/credentials.h"
 #include "core/transport/prime.h"
 #include "core/transport/warm_link.h"
 
@@ -69,14 +70,33 @@ Expected<OpenedStage> Pipeline::open_stage(std::size_t stage, const std::string&
   if (stage < options.profiled_compute.size()) {
     request.profiled_compute = options.profiled_compute[stage];
   }
+  name_link_peers(stage, request);
   PARETO_ASSIGN(OpenedStage opened,
                 with_context(deployed_.devices[stage]->open_stage(request), "stage {}", stage));
   first_open_ = stage;
   return opened;
 }
 
+void Pipeline::name_link_peers(std::size_t stage, control::StageRequest& request) const {
+  const DaemonClient& device = *deployed_.devices[stage];
+  // A device that was reached without TLS knows nobody by a certificate.
+  if (!device.info().identity) return;
+  const std::string own = tls::to_string(device.config().credentials->identity());
+  const auto identity_of = [&](std::size_t other) {
+    const auto& identity = deployed_.devices[other]->info().identity;
+    return identity ? tls::to_string(*identity) : std::string();
+  };
+  request.upstream_peer = stage == first_ ? own : identity_of(stage - 1);
+  if (stage == last()) {
+    request.sink_peer = own;
+  } else {
+    request.downstream_peer = identity_of(stage + 1);
+  }
+}
+
 transport::LinkOptions Pipeline::options_to(std::size_t stage) const {
-  transport::LinkOptions options{.payload_checksum = deployed_.options.payload_checksum};
+  transport::LinkOptions options = link_options_to(*deployed_.devices[stage]);
+  options.payload_checksum = deployed_.options.payload_checksum;
   const std::uint64_t most = deployed_.devices[stage]->info().max_frame_bytes;
   if (most > 0) options.limits.max_frame_bytes = std::min(options.limits.max_frame_bytes, most);
   return options;
@@ -95,7 +115,8 @@ Expected<> Pipeline::connect_sink(transport::Transport& transport, const std::st
   PARETO_ASSIGN(
       sink_, with_context(control::connect_to_stage(transport, address,
                                                     {id_, number_of(last()), control::Role::kSink},
-                                                    deadline_after(deployed_.options.link_timeout)),
+                                                    deadline_after(deployed_.options.link_timeout),
+                                                    link_options_to(*deployed_.devices[last()])),
                           "the sink's link to stage {} on {}", last(), device_of(last())));
   return {};
 }

@@ -77,6 +77,8 @@ class Pipeline {
   Expected<> start_stage(std::size_t stage);
   /// Returns the options of the coordinator's own link to a stage.
   transport::LinkOptions options_to(std::size_t stage) const;
+  /// Names those who may open the stage's links, if certificates tell who they are.
+  void name_link_peers(std::size_t stage, control::StageRequest& request) const;
   const std::string& device_of(std::size_t stage) const {
     return deployed_.devices[stage]->config().name;
   }

@@ -42,12 +42,14 @@ std::vector<Probe> probes_over(const std::string& transport, const LinkTransport
 /// Probes one way between the coordinator and a device. Each has a connection and time of its own:
 /// a link whose time was up is closed.
 Expected<transport::ProbeResult> probe_from_here(transport::Transport& transport,
+                                                 const cluster::DaemonClient& device,
                                                  const std::string& address,
                                                  transport::ProbeOptions options,
                                                  transport::PingWay way) {
-  PARETO_ASSIGN(const auto link,
-                control::connect_to_stage(transport, address, {0, 0, control::Role::kProbe},
-                                          deadline_after(kConnecting)));
+  PARETO_ASSIGN(
+      const auto link,
+      control::connect_to_stage(transport, address, {0, 0, control::Role::kProbe},
+                                deadline_after(kConnecting), cluster::link_options_to(device)));
   options.way = way;
   auto result = transport::probe_link(*link, options,
                                       std::chrono::steady_clock::now() + transport::kLongestProbe);
@@ -82,8 +84,8 @@ Expected<planning::ProbedLinks> probe_links(
       continue;
     }
     const auto probe = [&](transport::PingWay way) {
-      return with_context(probe_from_here(*own, address, options, way), "probing the link to {}",
-                          name);
+      return with_context(probe_from_here(*own, receiver, address, options, way),
+                          "probing the link to {}", name);
     };
     PARETO_ASSIGN(links[coordinator][to], probe(transport::PingWay::kThere));
     PARETO_ASSIGN(links[to][coordinator], probe(transport::PingWay::kBack));

@@ -7,11 +7,13 @@ Family certificate_metric(const tls::ServerCertificate* certificate) {
                 "When the first of the certificates shown expires, in seconds since 1970",
                 Kind::kGauge,
                 {}};
-  if (certificate != nullptr) {
-    const auto expiry = certificate->expiry().time_since_epoch().count();
-    family.samples.push_back({{{"use", "metrics"}}, static_cast<double>(expiry), {}});
-  }
+  if (certificate != nullptr) add_expiry(family, "metrics", certificate->expiry());
   return family;
+}
+
+void add_expiry(Family& family, const std::string& use, std::chrono::sys_seconds expiry) {
+  family.samples.push_back(
+      {{{"use", use}}, static_cast<double>(expiry.time_since_epoch().count()), {}});
 }
 
 }  // namespace pareto::metrics

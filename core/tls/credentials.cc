@@ -211,6 +211,9 @@ Expected<bool> Credentials::refresh() {
   return impl_->watched.refresh([this] { return impl_->read(); });
 }
 
+std::filesystem::path Credentials::folder() const {
+  return std::filesystem::path(impl_->paths.certificate).parent_path();
+}
 Identity Credentials::identity() const { return impl_->watched.in_use().identity; }
 std::shared_ptr<SSL_CTX> Credentials::context() const { return impl_->watched.in_use().context; }
 PemTexts Credentials::pem() const { return impl_->watched.in_use().pem; }

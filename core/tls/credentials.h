@@ -54,6 +54,8 @@ class Credentials {
   /// open(); what was in use stays so.
   Expected<bool> refresh();
 
+  /// Returns the folder that it was opened from.
+  std::filesystem::path folder() const;
   /// Returns who this process is.
   Identity identity() const;
   /// Returns the context for one connection, of either side, which keeps what it began with. It

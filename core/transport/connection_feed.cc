@@ -28,6 +28,26 @@ int reserved_from() {
   return most - std::min(ConnectionFeed::kReserve, most / 2);
 }
 
+/// An address without its port, or all of that of a Unix socket.
+std::string host_of_address(const std::string& address) {
+  return address.substr(0, address.rfind(':'));
+}
+
+/// Returns how many open connections come from the host of this one to the same port, itself
+/// included. The kernel knows them. Descriptors with higher numbers
+/// than this one's are not looked at, because the lowest free number is given out.
+int of_same_host(const FileDescriptor& connection) {
+  const std::string host = host_of_address(remote_address(connection));
+  const std::string here = local_address(connection);
+  int count = 0;
+  for (int number = 0; number <= connection.get(); ++number) {
+    FileDescriptor other(number);
+    if (local_address(other) == here && host_of_address(remote_address(other)) == host) ++count;
+    static_cast<void>(other.release());
+  }
+  return count;
+}
+
 }  // namespace
 
 Expected<std::unique_ptr<ConnectionFeed>> ConnectionFeed::start(
@@ -85,6 +105,11 @@ Expected<> ConnectionFeed::accept_from(const FileDescriptor& listening) {
     if (connection.get() >= reserved_from()) {
       connection.reset();
       refuse("nearly all descriptors that this process may have are open");
+      continue;
+    }
+    if (connection.get() > kMostOfOneHost && of_same_host(connection) > kMostOfOneHost) {
+      connection.reset();
+      refuse("one host has too many open");
       continue;
     }
     take_(std::move(connection));

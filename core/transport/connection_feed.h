@@ -16,7 +16,7 @@ namespace pareto::transport {
 
 /// Hands every connection on, from a thread of its own, until it is destroyed; what it handed on
 /// lives on. The last descriptors of the process stay for others (files, links): a connection that
-/// would take one of them is closed at once.
+/// would take one of them is closed at once. So is one of a host that has kMostOfOneHost open.
 ///
 /// Threads: one owner.
 class ConnectionFeed {
@@ -30,6 +30,8 @@ class ConnectionFeed {
   static constexpr int kMostDescriptors = 4096;
   /// The connections that are kept for others, of those that the process may have.
   static constexpr int kReserve = 16;
+  /// Connections that one host may have at a listening socket.
+  static constexpr int kMostOfOneHost = 256;
 
   /// Starts accepting on `listening`, at least one. Calls both functions on the feed's thread.
   /// Fails: kExhausted (no descriptor, no thread).

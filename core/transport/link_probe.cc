@@ -13,7 +13,7 @@ namespace {
 using wire::Message;
 using wire::MessageKind;
 
-constexpr int kSmallPings = 9;
+constexpr int kProbePings = 9;
 constexpr int kMostMessages = 9;
 constexpr int kFewestMessages = 3;
 // What lies beyond them is told from a line through them.
@@ -24,7 +24,7 @@ constexpr int kFill = 2;
 // busy.
 constexpr int kMostFill = 120;
 
-TimePoint now() { return std::chrono::steady_clock::now(); }
+TimePoint probe_now() { return std::chrono::steady_clock::now(); }
 
 Nanoseconds median(std::vector<Nanoseconds> times) {
   const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
@@ -51,11 +51,11 @@ class Prober {
 
   /// One there and back.
   Expected<Nanoseconds> round_trip() {
-    const TimePoint start = now();
+    const TimePoint start = probe_now();
     ++message_.request;
     PARETO_ASSIGN(const Sent sent, link_.send(message_, deadline_));
     PARETO_ASSIGN(const Received received, link_.receive(deadline_));
-    const Nanoseconds time = now() - start;
+    const Nanoseconds time = probe_now() - start;
     PARETO_ASSIGN(const PingAnswer answer, read_pong(received.message, message_.request));
     const bool there = way_ == PingWay::kThere;
     point_.send_cpu = there ? sent.cpu : answer.send_cpu;
@@ -86,7 +86,7 @@ class Prober {
         const auto answer = result
                                 ? read_pong(result->message, first + static_cast<std::uint64_t>(i))
                                 : tl::unexpected(std::move(result).error());
-        arrivals.push_back(now());
+        arrivals.push_back(probe_now());
         if (answer) continue;
         received = tl::unexpected(answer.error());
         link_.close();
@@ -171,11 +171,11 @@ Expected<ProbeResult> probe_link(Link& link, const ProbeOptions& options, TimePo
   Prober prober(link, options.way, deadline);
   PARETO_TRY(prober.set_size(0));
   std::vector<Nanoseconds> small;
-  const TimePoint began = now();
-  for (int i = 0; i < kSmallPings; ++i) {
+  const TimePoint began = probe_now();
+  for (int i = 0; i < kProbePings; ++i) {
     PARETO_ASSIGN(const Nanoseconds time, prober.round_trip());
     small.push_back(time);
-    if (i >= kFewestMessages && now() - began > options.budget) break;
+    if (i >= kFewestMessages && probe_now() - began > options.budget) break;
   }
   ProbeResult result;
   result.round_trip = median(small);

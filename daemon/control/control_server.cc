@@ -10,8 +10,11 @@
 #include <optional>
 #include <utility>
 
+#include "core/base/counted.h"
 #include "core/base/file_descriptor.h"
+#include "core/tls/credentials.h"
 #include "core/transport/connection_feed.h"
+#include "core/transport/grpc/secure.h"
 #include "daemon/control/control_service.h"
 #include "daemon/control/socket_file.h"
 
@@ -24,6 +27,8 @@ constexpr int kHandshakeMs = 5'000;
 constexpr int kIdleMs = 120'000;
 constexpr int kMostCallsAConnection = 128;
 constexpr int kMostThreads = 512;
+// Memory that gRPC takes for connections and messages on their way.
+constexpr std::size_t kMostQuotaBytes = std::size_t{256} << 20;
 
 constexpr std::string_view kOnFile = "unix:";
 
@@ -86,6 +91,7 @@ void set_up(grpc::ServerBuilder& builder) {
   // A call under way holds a thread; one more is refused.
   grpc::ResourceQuota quota("control");
   quota.SetMaxThreads(kMostThreads);
+  quota.Resize(kMostQuotaBytes);
   builder.SetResourceQuota(quota);
 }
 
@@ -96,45 +102,111 @@ struct ControlServer::Impl {
   ControlService service;
   std::unique_ptr<grpc::Server> server;
   std::string address;
-  std::optional<SocketFile> file;
-  std::unique_ptr<transport::ConnectionFeed> feed;
+  std::string socket;
+  std::shared_ptr<tls::Credentials> credentials;
+  std::vector<SocketFile> files;
+  std::vector<std::unique_ptr<transport::ConnectionFeed>> feeds;
 };
 
 ControlServer::ControlServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 ControlServer::~ControlServer() { stop(std::chrono::steady_clock::now()); }
 
+namespace {
+
+using Acceptor = std::shared_ptr<grpc::experimental::ExternalConnectionAcceptor>;
+
+/// Lets the server take connections that come in by one of its addresses.
+Acceptor add_acceptor(grpc::ServerBuilder& builder,
+                      std::shared_ptr<grpc::ServerCredentials> credentials) {
+  return builder.experimental().AddExternalConnectionAcceptor(
+      grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
+      std::move(credentials));
+}
+
+void tell_of(SilentPeers& peers) {
+  for (const SilentPeers::Report& one : peers.reports(std::chrono::steady_clock::now())) {
+    spdlog::warn(
+        "{} connected and made no call ({}): its certificate may be another authority's, or have "
+        "expired, or it shows none",
+        one.host, counted(static_cast<std::size_t>(one.connections), "time"));
+  }
+}
+
+/// Hands connections to the server. `secured`: those that shake hands first; null: they don't.
+Expected<std::unique_ptr<transport::ConnectionFeed>> feed(Listening& listening,
+                                                          const Acceptor& acceptor,
+                                                          SilentPeers* secured) {
+  const auto take = [acceptor, secured](FileDescriptor connection) {
+    if (secured != nullptr) {
+      secured->connected(transport::remote_address(connection), std::chrono::steady_clock::now());
+      tell_of(*secured);
+    }
+    transport::tune_connection(connection, transport::kControlKeepAlive);
+    grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters parameters;
+    parameters.fd = connection.release();
+    acceptor->HandleNewConnection(&parameters);
+  };
+  const auto complain = [address = listening.address](const Error& error) {
+    spdlog::warn("control address {}: {}", address, error.message);
+  };
+  return with_context(
+      transport::ConnectionFeed::start(std::move(listening.sockets), take, complain),
+      "control address {}", listening.address);
+}
+
+/// Listens on the Unix socket next to the address.
+Expected<std::optional<Listening>> listen_for_users(const std::string& socket, bool needed) {
+  if (socket.empty()) return std::nullopt;
+  auto listening = with_context(listen_on(std::string(kOnFile) + socket), "socket {}", socket);
+  if (listening) return *std::move(listening);
+  if (needed) return tl::unexpected(std::move(listening).error());
+  spdlog::warn("{}; users of this machine come in by the address of listen only",
+               listening.error().message);
+  return std::nullopt;
+}
+
+}  // namespace
+
 Expected<std::unique_ptr<ControlServer>> ControlServer::start(const std::string& address,
-                                                              ControlParts parts) {
-  PARETO_ASSIGN(Listening listening,
-                with_context(listen_on(address), "control address {}", address));
-  auto impl = std::make_unique<Impl>(std::move(parts));
-  impl->address = std::move(listening.address);
-  if (listening.file) impl->file.emplace(*std::move(listening.file));
+                                                              ControlParts parts,
+                                                              const std::string& socket,
+                                                              bool needed) {
+  std::vector<Listening> all;
+  PARETO_ASSIGN(Listening first, with_context(listen_on(address), "control address {}", address));
+  all.push_back(std::move(first));
+  PARETO_ASSIGN(std::optional<Listening> for_users, listen_for_users(socket, needed));
+  auto impl = std::make_unique<Impl>(parts);
+  impl->address = all.front().address;
+  if (for_users) {
+    impl->socket = socket;
+    all.push_back(*std::move(for_users));
+  }
+  impl->credentials = parts.credentials;
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
   set_up(builder);
   builder.RegisterService(&impl->service);
-  const std::shared_ptr connections = builder.experimental().AddExternalConnectionAcceptor(
-      grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
-      grpc::InsecureServerCredentials());
+  std::vector<Acceptor> acceptors;
+  std::vector<bool> secured;
+  for (Listening& listening : all) {
+    // The kernel says who may open a file.
+    const bool plain = listening.file.has_value() || parts.credentials == nullptr;
+    secured.push_back(!plain);
+    acceptors.push_back(
+        add_acceptor(builder, plain ? grpc::InsecureServerCredentials()
+                                    : transport::grpc_server_credentials(*parts.credentials)));
+    if (listening.file) impl->files.push_back(*std::move(listening.file));
+  }
   impl->server = builder.BuildAndStart();
   if (!impl->server) {
     return fail(ErrorCode::kInternal, "control address {}: gRPC starts no server", address);
   }
-  const auto take = [connections](FileDescriptor connection) {
-    transport::tune_connection(connection, transport::kControlKeepAlive);
-    grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters parameters;
-    parameters.fd = connection.release();
-    connections->HandleNewConnection(&parameters);
-  };
-  const auto complain = [address](const Error& error) {
-    spdlog::warn("control address {}: {}", address, error.message);
-  };
-  PARETO_ASSIGN(impl->feed, with_context(transport::ConnectionFeed::start(
-                                             std::move(listening.sockets), take, complain),
-                                         "control address {}", address));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    PARETO_ASSIGN(impl->feeds.emplace_back(),
+                  feed(all[i], acceptors[i], secured[i] ? &impl->service.silent_peers() : nullptr));
+  }
   return std::unique_ptr<ControlServer>(new ControlServer(std::move(impl)));
 }
 
@@ -143,18 +215,29 @@ Expected<> ControlServer::check_answers(Nanoseconds patience) const {
   // A connection of its own: what is to be seen is whether a stranger's would be taken.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  const auto stub = control::v1::Control::NewStub(grpc::CreateCustomChannel(
-      address_from_here(impl_->address), grpc::InsecureChannelCredentials(), arguments));
+  const bool plain = impl_->credentials == nullptr || impl_->address.starts_with(kOnFile);
+  const auto secured =
+      plain ? grpc::InsecureChannelCredentials()
+            : transport::grpc_channel_credentials(
+                  *impl_->credentials, tls::dns_name(impl_->credentials->identity()), arguments);
+  const auto stub = control::v1::Control::NewStub(
+      grpc::CreateCustomChannel(address_from_here(impl_->address), secured, arguments));
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + patience);
   control::v1::ClockReply reply;
   const grpc::Status status = stub->Clock(&context, {}, &reply);
-  if (status.ok()) return {};
+  // A device may not ask its own clock: the refusal is an answer too.
+  if (status.ok() || status.error_code() == grpc::StatusCode::PERMISSION_DENIED) return {};
   return fail(ErrorCode::kUnavailable, "the control address {} does not answer: {}", impl_->address,
               status.error_message());
 }
 
 const std::string& ControlServer::address() const { return impl_->address; }
+const std::string& ControlServer::socket() const { return impl_->socket; }
+void ControlServer::tell_of_silent_peers() {
+  if (impl_->credentials != nullptr) tell_of(impl_->service.silent_peers());
+}
+void ControlServer::dismiss_revoked() { impl_->service.dismiss_revoked(); }
 
 void ControlServer::announce_stop() {
   if (impl_->server) impl_->server->GetHealthCheckService()->SetServingStatus(false);
@@ -164,12 +247,12 @@ void ControlServer::stop(TimePoint deadline) {
   if (!impl_->server) return;
   const auto left = std::max(deadline - std::chrono::steady_clock::now(),
                              std::chrono::steady_clock::duration::zero());
-  impl_->feed.reset();
+  impl_->feeds.clear();
   impl_->service.end_sessions();
   impl_->server->Shutdown(std::chrono::system_clock::now() + left);
   impl_->server->Wait();
   impl_->server.reset();
-  impl_->file.reset();
+  impl_->files.clear();
 }
 
 }  // namespace pareto::daemon

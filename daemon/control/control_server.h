@@ -20,6 +20,10 @@
 #include "daemon/stage/stage_host.h"
 #include "daemon/stage/tensor_store.h"
 
+namespace pareto::tls {
+class Credentials;
+}
+
 namespace pareto::daemon {
 
 /// A shard's archive and manifest travel in one message, a tensor in chunks. The largest of these
@@ -43,6 +47,9 @@ struct ControlParts {
   MachineProbe machine_state = [] { return control::MachineState{}; };
   transport::Place place = transport::this_place();
   int limit_cores = 0;  ///< cores that shards may compute on together; 0: no limit
+  /// Credentials that calls over a network are secured by; null: they are not secured.
+  std::shared_ptr<tls::Credentials> credentials{};
+  bool insecure = false;  ///< everybody is let in, from other machines too
 };
 
 /// Returns an address to listen on as one that works from this machine: an unspecified host is
@@ -54,11 +61,15 @@ std::string address_from_here(const std::string& address);
 /// Threads: calls are answered on gRPC's own threads; start and stop from the owner.
 class ControlServer {
  public:
-  /// Starts serving at `address`: "HOST:PORT", where port 0 picks one, or "unix:/FILE". Fails:
-  /// kPermission, with the address and the reason (in use, not allowed), kInvalidArgument (no
-  /// address), kUnavailable (not this machine's, or not yet).
+  /// Starts serving at `address`: "HOST:PORT", where port 0 picks one, or "unix:/FILE". With
+  /// credentials a port speaks mutual TLS only. `socket`: a file of a Unix socket to serve at too,
+  /// for users of this machine; if it can't be had and is not `needed`, the log says so.
+  /// Fails: kPermission, with the address and the reason (in use, not allowed), kInvalidArgument
+  /// (no address), kUnavailable (not this machine's, or not yet).
   static Expected<std::unique_ptr<ControlServer>> start(const std::string& address,
-                                                        ControlParts parts);
+                                                        ControlParts parts,
+                                                        const std::string& socket = "",
+                                                        bool needed = true);
   /// Stops at once, like stop().
   ~ControlServer();
   ControlServer(const ControlServer&) = delete;
@@ -66,6 +77,12 @@ class ControlServer {
 
   /// Returns the host asked for, and the real port.
   const std::string& address() const;
+  /// Returns the file of the Unix socket next to it; "" if there is none.
+  const std::string& socket() const;
+  /// Says in the log who connected and made no call, each host at most once a minute.
+  void tell_of_silent_peers();
+  /// Ends the sessions whose certificates have been taken back.
+  void dismiss_revoked();
   /// Calls itself over a connection of its own. Fails: kUnavailable, if no answer comes in time.
   Expected<> check_answers(Nanoseconds patience) const;
   /// Lets health checks answer "not serving" from now on. Calls are still answered.

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "daemon/control/answer.h"
+#include "daemon/control/attendance.h"
 #include "daemon/control/device_calls.h"
 #include "daemon/control/link_calls.h"
 #include "daemon/control/network_calls.h"
@@ -16,26 +17,42 @@ namespace pareto::daemon {
 
 namespace v1 = control::v1;
 
-grpc::Status ControlService::Describe(grpc::ServerContext*, const v1::DescribeRequest* request,
+template <typename Body>
+grpc::Status ControlService::serve(const char* call, const grpc::ServerContextBase& context,
+                                   Body body) {
+  silent_peers_.heard(context.peer());
+  return answer(call, [&]() -> Expected<> {
+    PARETO_ASSIGN(const Caller caller, caller_of(context, parts_.credentials.get()));
+    PARETO_TRY(check_role(caller, call));
+    return body(caller);
+  });
+}
+
+template <typename Request, typename Body>
+grpc::Status ControlService::serve_owner(const char* call, const grpc::ServerContextBase& context,
+                                         const Request& request, Body body) {
+  return serve(call, context, [&](const Caller& caller) -> Expected<> {
+    PARETO_TRY(sessions_.check(request.session(), caller));
+    return body();
+  });
+}
+
+grpc::Status ControlService::Describe(grpc::ServerContext* context,
+                                      const v1::DescribeRequest* request,
                                       v1::DescribeReply* reply) {
-  return answer("Describe", [&] { return describe_device(parts_, *request, *reply); });
+  return serve("Describe", *context,
+               [&](const Caller&) { return describe_device(parts_, *request, *reply); });
 }
 
 grpc::Status ControlService::Attend(
     grpc::ServerContext* context,
     grpc::ServerReaderWriter<v1::AttendReply, v1::AttendRequest>* stream) {
-  return answer("Attend", [&]() -> Expected<> {
+  return serve("Attend", *context, [&](const Caller& caller) -> Expected<> {
     PARETO_ASSIGN(const std::uint64_t session,
-                  sessions_.begin([context] { context->TryCancel(); }));
-    v1::AttendReply reply;
-    reply.set_session(session);
-    v1::AttendRequest nothing;
-    if (stream->Write(reply)) {
-      while (stream->Read(&nothing)) {
-      }
-    }
+                  sessions_.begin(caller, [context] { context->TryCancel(); }));
+    const Expected<> attended = attend(sessions_, session, *stream);
     sessions_.end(session);
-    return {};
+    return attended;
   });
 }
 
@@ -43,101 +60,138 @@ grpc::ServerUnaryReactor* ControlService::MissingTensors(grpc::CallbackServerCon
                                                          const grpc::ByteBuffer* request,
                                                          grpc::ByteBuffer* reply) {
   grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-  reactor->Finish(answer("MissingTensors",
-                         [&] { return list_missing_tensors(parts_.store, *request, *reply); }));
+  reactor->Finish(serve("MissingTensors", *context, [&](const Caller&) {
+    return list_missing_tensors(parts_.store, *request, *reply);
+  }));
   return reactor;
 }
 
-grpc::Status ControlService::PutTensors(grpc::ServerContext*,
+grpc::Status ControlService::PutTensors(grpc::ServerContext* context,
                                         grpc::ServerReader<v1::TensorChunk>* reader,
                                         v1::PutTensorsReply* reply) {
-  return answer("PutTensors", [&] { return store_tensors(parts_.store, *reader, *reply); });
+  return serve("PutTensors", *context,
+               [&](const Caller&) { return store_tensors(parts_.store, *reader, *reply); });
 }
 
 grpc::Status ControlService::LoadShard(grpc::ServerContext* context,
                                        const v1::LoadShardRequest* request,
                                        v1::LoadShardReply* reply) {
-  return answer("LoadShard",
-                [&] { return load_shard(parts_, sessions_, *context, *request, *reply); });
+  return serve_owner("LoadShard", *context, *request,
+                     [&] { return load_shard(parts_, sessions_, *context, *request, *reply); });
 }
 
-grpc::Status ControlService::UnloadShard(grpc::ServerContext*,
+grpc::Status ControlService::UnloadShard(grpc::ServerContext* context,
                                          const v1::UnloadShardRequest* request,
                                          v1::UnloadShardReply* reply) {
-  return answer("UnloadShard", [&] { return unload_shard(parts_, sessions_, *request, *reply); });
+  return serve_owner("UnloadShard", *context, *request,
+                     [&] { return unload_shard(parts_, sessions_, *request, *reply); });
 }
 
-grpc::Status ControlService::TrainingState(grpc::ServerContext*,
+grpc::Status ControlService::TrainingState(grpc::ServerContext* context,
                                            const v1::TrainingStateRequest* request,
                                            grpc::ServerWriter<v1::StateChunk>* writer) {
-  return answer("TrainingState", [&] { return send_training_state(parts_, *request, *writer); });
+  return serve_owner("TrainingState", *context, *request, [&]() -> Expected<> {
+    PARETO_TRY(sessions_.check_shard(request->session(), request->shard()));
+    return send_training_state(parts_, *request, *writer);
+  });
 }
 
-grpc::Status ControlService::Profile(grpc::ServerContext*, const v1::ProfileRequest* request,
-                                     v1::ProfileReply* reply) {
-  return answer("Profile", [&] { return profile_shard(parts_, *request, *reply); });
+grpc::Status ControlService::Profile(grpc::ServerContext* context,
+                                     const v1::ProfileRequest* request, v1::ProfileReply* reply) {
+  return serve_owner("Profile", *context, *request, [&]() -> Expected<> {
+    PARETO_TRY(sessions_.check_shard(request->session(), request->shard()));
+    return profile_shard(parts_, *request, *reply);
+  });
 }
 
-grpc::Status ControlService::OpenStage(grpc::ServerContext*, const v1::OpenStageRequest* request,
+grpc::Status ControlService::OpenStage(grpc::ServerContext* context,
+                                       const v1::OpenStageRequest* request,
                                        v1::OpenStageReply* reply) {
-  return answer("OpenStage", [&] { return open_stage(parts_, sessions_, *request, *reply); });
+  return serve_owner("OpenStage", *context, *request,
+                     [&] { return open_stage(parts_, sessions_, *request, *reply); });
 }
 
-grpc::Status ControlService::StartStage(grpc::ServerContext*, const v1::StartStageRequest* request,
+grpc::Status ControlService::StartStage(grpc::ServerContext* context,
+                                        const v1::StartStageRequest* request,
                                         v1::StartStageReply* reply) {
-  return answer("StartStage", [&] { return start_stage(parts_, *request, *reply); });
+  return serve_owner("StartStage", *context, *request,
+                     [&] { return start_stage(parts_, sessions_, *request, *reply); });
 }
 
-grpc::Status ControlService::ChangeShard(grpc::ServerContext*,
+grpc::Status ControlService::ChangeShard(grpc::ServerContext* context,
                                          const v1::ChangeShardRequest* request,
                                          v1::ChangeShardReply* reply) {
-  return answer("ChangeShard", [&] { return change_shard(parts_, *request, *reply); });
+  return serve_owner("ChangeShard", *context, *request,
+                     [&] { return change_shard(parts_, sessions_, *request, *reply); });
 }
 
-grpc::Status ControlService::CloseStage(grpc::ServerContext*, const v1::CloseStageRequest* request,
+grpc::Status ControlService::CloseStage(grpc::ServerContext* context,
+                                        const v1::CloseStageRequest* request,
                                         v1::CloseStageReply* reply) {
-  return answer("CloseStage", [&] { return close_stage(parts_, sessions_, *request, *reply); });
+  return serve_owner("CloseStage", *context, *request,
+                     [&] { return close_stage(parts_, sessions_, *request, *reply); });
 }
 
-grpc::Status ControlService::Status(grpc::ServerContext*, const v1::StatusRequest* request,
+grpc::Status ControlService::Status(grpc::ServerContext* context, const v1::StatusRequest* request,
                                     v1::StatusReply* reply) {
-  return answer("Status", [&] { return report_status(parts_, sessions_, *request, *reply); });
-}
-
-grpc::Status ControlService::Observe(grpc::ServerContext*, const v1::ObserveRequest* request,
-                                     v1::ObserveReply* reply) {
-  return answer("Observe", [&]() -> Expected<> {
-    observe_device(parts_, sessions_, *request, *reply);
+  return serve("Status", *context, [&](const Caller& caller) -> Expected<> {
+    if (request->session() != 0) PARETO_TRY(sessions_.check(request->session(), caller));
+    report_status(parts_, sessions_, *request, *reply);
     return {};
   });
 }
 
-grpc::Status ControlService::MeasureCodecs(grpc::ServerContext*,
+grpc::Status ControlService::Observe(grpc::ServerContext* context,
+                                     const v1::ObserveRequest* request, v1::ObserveReply* reply) {
+  return serve("Observe", *context, [&](const Caller& caller) -> Expected<> {
+    // A session that has ended holds nothing, and its coordinator still wants to see the device.
+    const bool is_owner =
+        request->session() != 0 && sessions_.check(request->session(), caller).has_value();
+    observe_device(parts_, sessions_, caller, is_owner ? request->session() : 0, *reply);
+    return {};
+  });
+}
+
+grpc::Status ControlService::MeasureCodecs(grpc::ServerContext* context,
                                            const v1::MeasureCodecsRequest* request,
                                            v1::MeasureCodecsReply* reply) {
-  return answer("MeasureCodecs", [&] { return measure_codecs(parts_, *request, *reply); });
+  return serve("MeasureCodecs", *context, [&](const Caller& caller) -> Expected<> {
+    if (!request->shard().empty()) {
+      PARETO_TRY(sessions_.check(request->session(), caller));
+      PARETO_TRY(sessions_.check_shard(request->session(), request->shard()));
+    }
+    return measure_codecs(parts_, *request, *reply);
+  });
 }
 
-grpc::Status ControlService::MeasureRate(grpc::ServerContext*,
+grpc::Status ControlService::MeasureRate(grpc::ServerContext* context,
                                          const v1::MeasureRateRequest* request,
                                          v1::MeasureRateReply* reply) {
-  return answer("MeasureRate", [&] { return measure_rate(parts_, *request, *reply); });
+  return serve_owner("MeasureRate", *context, *request, [&]() -> Expected<> {
+    PARETO_TRY(sessions_.check_peer(request->session(), request->address()));
+    return measure_rate(parts_, *request, *reply);
+  });
 }
 
-grpc::Status ControlService::ProbeLink(grpc::ServerContext*, const v1::ProbeLinkRequest* request,
+grpc::Status ControlService::ProbeLink(grpc::ServerContext* context,
+                                       const v1::ProbeLinkRequest* request,
                                        v1::ProbeLinkReply* reply) {
-  return answer("ProbeLink", [&] { return probe_link(parts_, *request, *reply); });
+  return serve_owner("ProbeLink", *context, *request, [&]() -> Expected<> {
+    PARETO_TRY(sessions_.check_peer(request->session(), request->address()));
+    return probe_link(parts_, *request, *reply);
+  });
 }
 
 grpc::Status ControlService::Emulate(grpc::ServerContext* context,
                                      const v1::EmulateRequest* request, v1::EmulateReply* reply) {
-  return answer("Emulate",
-                [&] { return emulate_network(parts_.network, context->peer(), *request, *reply); });
+  return serve("Emulate", *context, [&](const Caller&) {
+    return emulate_network(parts_.network, context->peer(), *request, *reply);
+  });
 }
 
-grpc::Status ControlService::Clock(grpc::ServerContext*, const v1::ClockRequest*,
+grpc::Status ControlService::Clock(grpc::ServerContext* context, const v1::ClockRequest*,
                                    v1::ClockReply* reply) {
-  return answer("Clock", [&]() -> Expected<> {
+  return serve("Clock", *context, [&](const Caller&) -> Expected<> {
     read_clock(*reply);
     return {};
   });

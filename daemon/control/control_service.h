@@ -6,8 +6,10 @@
 
 #include <utility>
 
+#include "core/tls/credentials.h"
 #include "daemon/control/control_server.h"
 #include "daemon/control/session_table.h"
+#include "daemon/control/silent_peers.h"
 #include "proto/control.grpc.pb.h"
 
 namespace pareto::daemon {
@@ -18,7 +20,8 @@ using RawMissingTensors =
     control::v1::Control::WithRawCallbackMethod_MissingTensors<control::v1::Control::Service>;
 
 /// One method for each call, which is why there are more than twenty. No error and no exception
-/// passes them but as a status.
+/// passes them but as a status. Each first checks who calls, whether that role may, and whose
+/// session the request names.
 ///
 /// Threads: any; gRPC calls it from many.
 class ControlService final : public RawMissingTensors {
@@ -28,6 +31,15 @@ class ControlService final : public RawMissingTensors {
 
   /// Ends every Attend call: nothing else would.
   void end_sessions() { sessions_.cancel_all(); }
+  /// Returns the connections that have made no call yet.
+  SilentPeers& silent_peers() { return silent_peers_; }
+  /// Ends the sessions of those whose certificates do not hold any more.
+  void dismiss_revoked() {
+    if (!parts_.credentials) return;
+    sessions_.cancel_if([this](const Caller& owner) {
+      return owner.identity && !parts_.credentials->judge(owner.certificates);
+    });
+  }
 
   grpc::Status Describe(grpc::ServerContext* context, const control::v1::DescribeRequest* request,
                         control::v1::DescribeReply* reply) override;
@@ -80,7 +92,16 @@ class ControlService final : public RawMissingTensors {
                      control::v1::ClockReply* reply) override;
 
  private:
+  /// Runs body(caller) if the caller's role may make that call.
+  template <typename Body>
+  grpc::Status serve(const char* call, const grpc::ServerContextBase& context, Body body);
+  /// Runs body() for the owner of the session that the request names.
+  template <typename Request, typename Body>
+  grpc::Status serve_owner(const char* call, const grpc::ServerContextBase& context,
+                           const Request& request, Body body);
+
   const ControlParts parts_;
+  SilentPeers silent_peers_;
   SessionTable sessions_;
 };
 

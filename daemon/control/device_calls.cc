@@ -1,8 +1,10 @@
 #include "daemon/control/device_calls.h"
 
 #include "core/base/cpu_time.h"
+#include "core/control/pipeline_name.h"
 #include "core/control/wire.h"
 #include "core/plan/protocol.h"
+#include "core/tls/credentials.h"
 
 namespace pareto::daemon {
 
@@ -11,6 +13,14 @@ namespace v1 = control::v1;
 namespace {
 
 Nanoseconds clock_now() { return Nanoseconds(std::chrono::steady_clock::now().time_since_epoch()); }
+
+/// Returns an activity without what only its owner may know: who knows the whole id of a pipeline
+/// can say hello to its stages.
+control::StageActivity as_others_see_it(control::StageActivity activity) {
+  activity.pipeline = control::public_name(activity.pipeline);
+  activity.shard.clear();
+  return activity;
+}
 
 }  // namespace
 
@@ -49,6 +59,11 @@ Expected<> describe_device(const ControlParts& parts, const v1::DescribeRequest&
   const DeviceScheduler::Reading turns = parts.stages.turns().read();
   reply.set_turns(turns.policy);
   reply.set_trains(true);
+  reply.set_insecure(parts.insecure);
+  if (parts.credentials) {
+    reply.set_identity(tls::to_string(parts.credentials->identity()));
+    reply.set_certificate_expires(parts.credentials->expiry().time_since_epoch().count());
+  }
   reply.set_limit_cores(static_cast<std::uint32_t>(parts.limit_cores));
   if (turns.busy_limit < 1) reply.set_limit_busy(turns.busy_limit);
   const TensorStore::Status store = parts.store.status();
@@ -59,10 +74,15 @@ Expected<> describe_device(const ControlParts& parts, const v1::DescribeRequest&
   return {};
 }
 
-Expected<> report_status(const ControlParts& parts, const SessionTable& sessions,
-                         const v1::StatusRequest& request, v1::StatusReply& reply) {
-  PARETO_TRY(sessions.check(request.session()));
+void report_status(const ControlParts& parts, const SessionTable& sessions,
+                   const v1::StatusRequest& request, v1::StatusReply& reply) {
+  const SessionTable::Holdings own = sessions.holdings(request.session());
+  std::uint32_t other_shards = 0;
   for (const ShardCache::Entry& entry : parts.shards.entries()) {
+    if (!own.shards.contains(entry.shard->handle())) {
+      ++other_shards;
+      continue;
+    }
     auto& wire = *reply.add_shards();
     wire.set_shard(entry.shard->handle());
     wire.set_model(entry.shard->shard().model);
@@ -72,20 +92,26 @@ Expected<> report_status(const ControlParts& parts, const SessionTable& sessions
     wire.set_weight_bytes(entry.shard->shard().weight_bytes());
     wire.set_users(entry.users);
   }
+  std::uint32_t other_stages = 0;
   for (const control::StageReport& stage : parts.stages.status()) {
-    *reply.add_stages() = control::to_wire(stage);
+    if (own.stages.contains({stage.pipeline, stage.stage})) {
+      *reply.add_stages() = control::to_wire(stage);
+    } else {
+      ++other_stages;
+    }
   }
+  reply.set_other_shards(other_shards);
+  reply.set_other_stages(other_stages);
   const MemoryReading memory = parts.memory();
   reply.set_resident_bytes(memory.resident_bytes);
   reply.set_peak_resident_bytes(memory.peak_resident_bytes);
   const TensorStore::Status store = parts.store.status();
   reply.set_store_bytes(store.bytes);
   reply.set_store_tensors(store.tensors);
-  return {};
 }
 
-void observe_device(const ControlParts& parts, const SessionTable& sessions,
-                    const v1::ObserveRequest& request, v1::ObserveReply& reply) {
+void observe_device(const ControlParts& parts, const SessionTable& sessions, const Caller& caller,
+                    std::uint64_t session, v1::ObserveReply& reply) {
   const MemoryReading memory = parts.memory();
   reply.set_resident_bytes(memory.resident_bytes);
   control::MachineState machine = parts.machine_state();
@@ -95,12 +121,16 @@ void observe_device(const ControlParts& parts, const SessionTable& sessions,
     machine.netem_problem = able.error().message;
   }
   *reply.mutable_machine() = control::to_wire(machine);
-  const SessionTable::Company company = sessions.company(request.session());
+  const SessionTable::Company company = sessions.company(session);
+  const SessionTable::Holdings own = sessions.holdings(session);
   reply.set_other_coordinators(company.coordinators);
   reply.set_other_pipelines(company.pipelines);
   // Together, after all that may take its time: rates are differences of these by the clock.
   for (const WatchedStage& stage : parts.stages.watch()) {
-    *reply.add_stages() = control::to_wire(stage.activity);
+    const bool is_own = own.stages.contains({stage.activity.pipeline, stage.activity.stage});
+    if (is_own) *reply.add_stages() = control::to_wire(stage.activity);
+    if (is_own || caller.role() != tls::Role::kCoordinator) continue;
+    *reply.add_stages() = control::to_wire(as_others_see_it(stage.activity));
   }
   const DeviceScheduler::Reading turns = parts.stages.turns().read();
   reply.set_turns_ns(turns.busy.count());

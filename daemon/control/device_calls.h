@@ -14,14 +14,15 @@ namespace pareto::daemon {
 Expected<> describe_device(const ControlParts& parts, const control::v1::DescribeRequest& request,
                            control::v1::DescribeReply& reply);
 
-/// Answers Status: what is loaded, opened and stored. Fails: as SessionTable::check does.
-Expected<> report_status(const ControlParts& parts, const SessionTable& sessions,
-                         const control::v1::StatusRequest& request,
-                         control::v1::StatusReply& reply);
+/// Answers Status: what the session has loaded and opened, and what is stored. All else is counted
+/// only.
+void report_status(const ControlParts& parts, const SessionTable& sessions,
+                   const control::v1::StatusRequest& request, control::v1::StatusReply& reply);
 
-/// Answers Observe: what the machine, its stages and other coordinators do now.
-void observe_device(const ControlParts& parts, const SessionTable& sessions,
-                    const control::v1::ObserveRequest& request, control::v1::ObserveReply& reply);
+/// Answers Observe: what the machine, its stages and other coordinators do now. `session`: 0 if the
+/// caller has none.
+void observe_device(const ControlParts& parts, const SessionTable& sessions, const Caller& caller,
+                    std::uint64_t session, control::v1::ObserveReply& reply);
 
 /// Answers Clock: this device's monotonic clock, when the call came and when it is answered.
 void read_clock(control::v1::ClockReply& reply);

@@ -2,9 +2,9 @@
 
 #include <chrono>
 #include <cstddef>
-#include <string_view>
 
 #include "core/plan/condition.h"
+#include "daemon/control/caller.h"
 
 namespace pareto::daemon {
 
@@ -14,21 +14,6 @@ namespace {
 
 /// The largest condition, in bytes: a long trace.
 constexpr std::size_t kMaxConditionBytes = 8 << 20;
-
-/// Returns "10.0.0.1" of "ipv4:10.0.0.1:4711", "fe80::1" of "ipv6:%5Bfe80::1%5D:4711". Anything
-/// else comes back as it is.
-std::string host_of_peer(std::string peer) {
-  const std::size_t scheme = peer.find(':');
-  const std::size_t port = peer.rfind(':');
-  if (scheme == std::string::npos || port <= scheme) return peer;
-  peer = peer.substr(scheme + 1, port - scheme - 1);
-  for (const char* bracket : {"%5B", "%5D", "[", "]"}) {
-    if (const std::size_t at = peer.find(bracket); at != std::string::npos) {
-      peer.erase(at, std::string_view(bracket).size());
-    }
-  }
-  return peer;
-}
 
 }  // namespace
 

@@ -114,7 +114,6 @@ control::ShardReport report_of(const ShardCache::Loaded& loaded, std::uint64_t s
 Expected<> load_shard(const ControlParts& parts, SessionTable& sessions,
                       const grpc::ServerContext& context, const v1::LoadShardRequest& request,
                       v1::LoadShardReply& reply) {
-  PARETO_TRY(sessions.check(request.session()));
   PARETO_ASSIGN(const plan::Shard shard,
                 plan::shard_from_manifest(request.manifest(), request.archive()));
   PARETO_ASSIGN(const runtime::RunnerOptions options, options_from(parts, request.settings()));
@@ -130,8 +129,14 @@ Expected<> load_shard(const ControlParts& parts, SessionTable& sessions,
   PARETO_ASSIGN(const ShardCache::Loaded loaded, std::move(tried));
   const LoadedShard& held = *loaded.shard;
   // Nobody would ever unload what nobody knows of.
-  const bool left = context.IsCancelled();
-  if (left || !sessions.hold_shard(request.session(), held.handle())) {
+  const auto owned = sessions.hold_shard(request.session(), held.handle());
+  if (!owned) {
+    PARETO_TRY(parts.shards.unload(held.handle()));
+    if (owned.error().code == ErrorCode::kExhausted) return owned;
+    return fail(ErrorCode::kClosed, "the coordinator left while its shard was loaded");
+  }
+  if (context.IsCancelled()) {
+    PARETO_TRY(sessions.release_shard(request.session(), held.handle()));
     PARETO_TRY(parts.shards.unload(held.handle()));
     return fail(ErrorCode::kClosed, "the coordinator left while its shard was loaded");
   }

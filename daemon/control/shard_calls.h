@@ -14,13 +14,13 @@ namespace pareto::daemon {
 
 /// Answers LoadShard: loads a shard for a session, until the deadline of `context`. Fails:
 /// kInvalidArgument or kCorrupt (manifest, settings); kClosed (the coordinator left meanwhile); and
-/// as SessionTable::check, ShardCache::load and TensorStore::check_capacity do.
+/// as SessionTable::hold_shard, ShardCache::load and TensorStore::check_capacity do.
 Expected<> load_shard(const ControlParts& parts, SessionTable& sessions,
                       const grpc::ServerContext& context,
                       const control::v1::LoadShardRequest& request,
                       control::v1::LoadShardReply& reply);
 
-/// Answers UnloadShard: counts one user less. Fails: kNotFound.
+/// Answers UnloadShard: counts one user less. Fails: as SessionTable::release_shard does.
 Expected<> unload_shard(const ControlParts& parts, SessionTable& sessions,
                         const control::v1::UnloadShardRequest& request,
                         control::v1::UnloadShardReply& reply);

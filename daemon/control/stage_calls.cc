@@ -11,7 +11,10 @@ namespace v1 = control::v1;
 
 Expected<> open_stage(const ControlParts& parts, SessionTable& sessions,
                       const v1::OpenStageRequest& request, v1::OpenStageReply& reply) {
-  PARETO_TRY(sessions.check(request.session()));
+  PARETO_TRY(sessions.check_shard(request.session(), request.shard()));
+  if (!request.downstream().empty()) {
+    PARETO_TRY(sessions.check_peer(request.session(), request.downstream()));
+  }
   OpenStage stage;
   stage.asked = control::from_wire(request);
   if (!stage.asked.codec.empty()) {
@@ -29,8 +32,9 @@ Expected<> open_stage(const ControlParts& parts, SessionTable& sessions,
   return {};
 }
 
-Expected<> start_stage(const ControlParts& parts, const v1::StartStageRequest& request,
-                       v1::StartStageReply& reply) {
+Expected<> start_stage(const ControlParts& parts, const SessionTable& sessions,
+                       const v1::StartStageRequest& request, v1::StartStageReply& reply) {
+  PARETO_TRY(sessions.check_stage(request.session(), request.pipeline(), request.stage()));
   const std::chrono::milliseconds timeout(std::min(request.timeout_ms(), kMaxTimeoutMs));
   PARETO_ASSIGN(const Nanoseconds round_trip,
                 parts.stages.start(request.pipeline(), request.stage(), *deadline_after(timeout)));
@@ -38,8 +42,10 @@ Expected<> start_stage(const ControlParts& parts, const v1::StartStageRequest& r
   return {};
 }
 
-Expected<> change_shard(const ControlParts& parts, const v1::ChangeShardRequest& request,
-                        v1::ChangeShardReply& reply) {
+Expected<> change_shard(const ControlParts& parts, const SessionTable& sessions,
+                        const v1::ChangeShardRequest& request, v1::ChangeShardReply& reply) {
+  PARETO_TRY(sessions.check_stage(request.session(), request.pipeline(), request.stage()));
+  PARETO_TRY(sessions.check_shard(request.session(), request.shard()));
   PARETO_ASSIGN(auto shard, parts.shards.find(request.shard()));
   PARETO_ASSIGN(const control::StageReport before,
                 parts.stages.change_shard(request.pipeline(), request.stage(), std::move(shard)));
@@ -49,10 +55,12 @@ Expected<> change_shard(const ControlParts& parts, const v1::ChangeShardRequest&
 
 Expected<> close_stage(const ControlParts& parts, SessionTable& sessions,
                        const v1::CloseStageRequest& request, v1::CloseStageReply& reply) {
-  PARETO_ASSIGN(const control::StageReport status,
-                parts.stages.close(request.pipeline(), request.stage()));
-  sessions.release_stage(request.pipeline(), request.stage());
-  *reply.mutable_status() = control::to_wire(status);
+  PARETO_TRY(sessions.check_stage(request.session(), request.pipeline(), request.stage()));
+  const auto status = parts.stages.close(request.pipeline(), request.stage());
+  // One that was forgotten meanwhile is gone too.
+  sessions.release_stage(request.session(), request.pipeline(), request.stage());
+  PARETO_TRY(status);
+  *reply.mutable_status() = control::to_wire(*status);
   return {};
 }
 

@@ -10,21 +10,24 @@
 
 namespace pareto::daemon {
 
-/// Answers OpenStage: opens a stage for a session. Fails: kNotFound (shard, codec), and as
-/// SessionTable::check and StageHost::open do.
+/// Answers OpenStage: opens a stage for a session. Fails: kNotFound (codec), and as SessionTable's
+/// check_shard and check_peer, and StageHost::open do.
 Expected<> open_stage(const ControlParts& parts, SessionTable& sessions,
                       const control::v1::OpenStageRequest& request,
                       control::v1::OpenStageReply& reply);
 
-/// Answers StartStage. Fails: as StageHost::start does.
-Expected<> start_stage(const ControlParts& parts, const control::v1::StartStageRequest& request,
+/// Answers StartStage. Fails: as SessionTable::check_stage and StageHost::start do.
+Expected<> start_stage(const ControlParts& parts, const SessionTable& sessions,
+                       const control::v1::StartStageRequest& request,
                        control::v1::StartStageReply& reply);
 
-/// Answers ChangeShard. Fails: kNotFound, and as StageHost::change_shard does.
-Expected<> change_shard(const ControlParts& parts, const control::v1::ChangeShardRequest& request,
+/// Answers ChangeShard. Fails: as SessionTable::check_stage and check_shard, and as
+/// StageHost::change_shard do.
+Expected<> change_shard(const ControlParts& parts, const SessionTable& sessions,
+                        const control::v1::ChangeShardRequest& request,
                         control::v1::ChangeShardReply& reply);
 
-/// Answers CloseStage. Fails: as StageHost::close does.
+/// Answers CloseStage. Fails: as SessionTable::check_stage and StageHost::close do.
 Expected<> close_stage(const ControlParts& parts, SessionTable& sessions,
                        const control::v1::CloseStageRequest& request,
                        control::v1::CloseStageReply& reply);

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/control/pipeline_name.h"
 #include "core/metrics/certificate_metric.h"
 #include "core/metrics/process_metrics.h"
 #include "core/plan/protocol.h"
@@ -76,7 +77,7 @@ void add_stage_info(Families& families, const StageHost& stages) {
     if (state == control::StageState::kFailed || state == control::StageState::kClosed) continue;
     if (place == StageMeters::kShared) continue;
     info.add(place, 1.0,
-             {{"pipeline", fmt::format("{:016x}", stage.pipeline)},
+             {{"pipeline", control::pipeline_name(stage.pipeline)},
               {"model", stage.model},
               {"engine", stage.engine},
               {"begin", std::to_string(stage.begin)},
@@ -231,6 +232,11 @@ Families daemon_metrics(const MetricsParts& parts) {
   add_store(families, parts.store);
   add_memory(families, parts.memory());
   families.push_back(metrics::certificate_metric(parts.certificate));
+  if (parts.credentials != nullptr) {
+    metrics::add_expiry(families.back(), "control", parts.credentials->expiry());
+  }
+  families.push_back(single("pareto_insecure", "1 if everybody is let in (paretod --insecure)",
+                            Kind::kGauge, parts.insecure ? 1 : 0));
   for (Families& more :
        std::array<Families, 2>{machine_sensors(parts.sysfs), metrics::process_metrics()}) {
     families.insert(families.end(), std::make_move_iterator(more.begin()),

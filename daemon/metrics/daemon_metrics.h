@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/metrics/metric.h"
+#include "core/tls/credentials.h"
 #include "core/tls/server_certificate.h"
 #include "daemon/stage/memory.h"
 #include "daemon/stage/shard_cache.h"
@@ -25,6 +26,8 @@ struct MetricsParts {
   MemoryProbe memory = read_memory;
   std::filesystem::path sysfs = "/sys";
   const tls::ServerCertificate* certificate = nullptr;  ///< certificate of the metrics' own server
+  const tls::Credentials* credentials = nullptr;        ///< those of control and links
+  bool insecure = false;                                ///< everybody is let in
 };
 
 /// Threads: any. Who works waits for it no longer than for a status call.

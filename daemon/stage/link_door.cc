@@ -3,9 +3,11 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <map>
 #include <system_error>
 #include <utility>
 
+#include "core/base/counted.h"
 #include "core/transport/link_probe.h"
 #include "core/transport/ping.h"
 #include "daemon/stage/link_peers.h"
@@ -17,12 +19,19 @@ namespace {
 // Pause after an accept that failed for lack of descriptors or memory, so that others can free
 // some.
 constexpr std::chrono::milliseconds kAcceptPause{200};
+// The longest that a connection waits for a thread.
+constexpr std::chrono::seconds kMostWait{2};
 // Time for a refused peer to receive the reason.
 constexpr std::chrono::milliseconds kFarewell{500};
 // Longest time that a probe is answered. The peer that measures gives up earlier.
 constexpr std::chrono::seconds kLongestProbe = transport::kLongestProbe + std::chrono::seconds(10);
+// Lines about peers that were hung up on, at most one in this time.
+constexpr std::chrono::seconds kBetweenLines{60};
 // Most bytes of a ping's frame, without its tensor.
 constexpr std::uint64_t kPingOverhead = 64 << 10;
+
+/// Returns "10.0.0.1" of "10.0.0.1:4711"; anything without a port as it is.
+std::string host_of(const std::string& peer) { return peer.substr(0, peer.rfind(':')); }
 
 }  // namespace
 
@@ -44,7 +53,7 @@ void LinkDoor::close() {
   listener_->close();
   const std::lock_guard lock(mutex_);
   closed_ = true;
-  closing_.notify_all();
+  changed_.notify_all();
   for (Pending& pending : pending_) {
     if (pending.link) pending.link->close();
   }
@@ -60,32 +69,73 @@ void LinkDoor::accept_links() {
     if (link.error().code == ErrorCode::kClosed) return;
     spdlog::warn("accepting on {}: {}", listener_->address(), link.error().message);
     std::unique_lock lock(mutex_);
-    if (closing_.wait_for(lock, kAcceptPause, [&] { return closed_; })) return;
+    if (changed_.wait_for(lock, kAcceptPause, [&] { return closed_; })) return;
   }
 }
 
 void LinkDoor::admit(std::unique_ptr<transport::Link> link) {
-  const std::lock_guard lock(mutex_);
-  // Their threads have nothing left to do but return, so joining them takes no time.
-  pending_.remove_if([](const Pending& pending) { return pending.done.load(); });
-  if (closed_ || pending_.size() >= kMaxPending) {
-    spdlog::warn("{}: refused, {} others have not said hello yet", link->peer(), pending_.size());
-    link->close();
-    return;
-  }
+  std::unique_lock lock(mutex_);
+  const auto has_room = [&] {
+    // Their threads have nothing left to do but return, so joining them takes no time.
+    pending_.remove_if([](const Pending& pending) { return pending.done.load(); });
+    return closed_ || pending_.size() < 2 * kMaxPending;
+  };
+  // Those that were hung up on have threads for a moment longer; a flood waits for them to go.
+  if (!changed_.wait_for(lock, kMostWait, has_room) || closed_) return link->close();
+  if (taken() >= kMaxPending) make_room();
   Pending& pending = pending_.emplace_back();
   transport::Link& raw = *link;
+  pending.host = host_of(raw.peer());
   pending.link = std::move(link);
   try {
     pending.thread = std::jthread([this, &pending, &raw] {
       greet(pending, raw);
+      const std::lock_guard done(mutex_);
       pending.done = true;
+      changed_.notify_all();
     });
   } catch (const std::system_error& error) {
     spdlog::warn("{}: refused, no thread to speak with it: {}", raw.peer(), error.what());
     raw.close();
     pending_.pop_back();
   }
+}
+
+std::size_t LinkDoor::taken() const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(pending_, [](const Pending& one) { return !one.hung_up; }));
+}
+
+std::size_t LinkDoor::waiting_from(const std::string& host) {
+  const std::lock_guard lock(mutex_);
+  return static_cast<std::size_t>(std::ranges::count_if(
+      pending_, [&](const Pending& one) { return !one.done && !one.link && one.host == host; }));
+}
+
+void LinkDoor::make_room() {
+  std::map<std::string, std::size_t> places;
+  for (const Pending& one : pending_) {
+    if (!one.hung_up && one.link) ++places[one.host];
+  }
+  // A link that is matched at this moment is not ours any more.
+  if (places.empty()) return;
+  const auto most =
+      std::ranges::max_element(places, {}, [](const auto& entry) { return entry.second; });
+  Pending* leaves = nullptr;
+  for (Pending& one : pending_) {
+    if (one.hung_up || !one.link || one.host != most->first) continue;
+    if (leaves == nullptr || (leaves->said_hello && !one.said_hello)) leaves = &one;
+  }
+  leaves->hung_up = true;
+  leaves->link->close();
+  ++hung_up_;
+  const TimePoint now = std::chrono::steady_clock::now();
+  if (now - told_of_hanging_up_ < kBetweenLines) return;
+  told_of_hanging_up_ = now;
+  spdlog::warn(
+      "{}: hung up on {} that took too long to say hello: {} others wait, {} of them from "
+      "there",
+      most->first, counted(std::exchange(hung_up_, 0), "peer"), taken(), most->second - 1);
 }
 
 std::unique_ptr<transport::Link> LinkDoor::take_link(Pending& pending) {
@@ -97,6 +147,12 @@ void LinkDoor::greet(Pending& pending, transport::Link& link) {
   const TimePoint deadline = *deadline_after(hello_timeout_);
   Expected<control::Hello> hello;
   auto received = link.receive(deadline);
+  {
+    const std::lock_guard lock(mutex_);
+    pending.said_hello = received.has_value();
+    // The thread that made it leave has told the log.
+    if (pending.hung_up) return;
+  }
   if (received) {
     hello = control::parse_hello(received->message);
   } else {
@@ -112,6 +168,10 @@ void LinkDoor::greet(Pending& pending, transport::Link& link) {
     // Frees the link now, and what it buffered.
     static_cast<void>(take_link(pending));
     return;
+  }
+  if (hello && waiting_from(pending.host) >= kMaxWaiting) {
+    hello = fail(ErrorCode::kExhausted, "{} links of {} wait for their stages here, the limit",
+                 kMaxWaiting, pending.host);
   }
   // From here on the link is this thread's: close() does not end the greeter's waits, the stages
   // do.

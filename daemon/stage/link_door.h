@@ -27,10 +27,17 @@ using Greeter = std::function<Expected<>(const control::Hello& hello,
 /// else: each has a thread of its own until its deadline. The number of these threads is bounded.
 /// Probes of the link are answered here, and count among them.
 ///
+/// If all places are taken, the host that has most of them loses one: that of its oldest peer that
+/// has not said hello, else its oldest. So a host that takes all places keeps out only
+/// itself, and of one host's peers those that say hello at once come in.
+///
 /// Threads: constructed and destroyed by one owner; close() from any.
 class LinkDoor {
  public:
-  static constexpr std::size_t kMaxPending = 64;
+  static constexpr std::size_t kMaxPending = 64;  ///< peers that have not been matched yet
+
+  /// Peers of one host that said hello to stages which are not open yet.
+  static constexpr std::size_t kMaxWaiting = kMaxPending / 2;
 
   LinkDoor(std::unique_ptr<transport::Listener> listener, Greeter greeter,
            Nanoseconds hello_timeout);
@@ -45,7 +52,10 @@ class LinkDoor {
 
  private:
   struct Pending {
+    std::string host;
     std::unique_ptr<transport::Link> link;  ///< guarded by mutex_; null once matched
+    bool said_hello = false;                ///< guarded by mutex_
+    bool hung_up = false;                   ///< guarded by mutex_: its place is another's
     std::atomic<bool> done{false};
     std::jthread thread;
   };
@@ -53,6 +63,12 @@ class LinkDoor {
   void accept_links();
   void admit(std::unique_ptr<transport::Link> link);
   void greet(Pending& pending, transport::Link& link);
+  /// Returns how many peers of a host have said hello to a stage that is waited for.
+  std::size_t waiting_from(const std::string& host);
+  /// Makes a place for one more. mutex_ is held.
+  void make_room();
+  /// Returns how many places are taken. mutex_ is held.
+  std::size_t taken() const;
   /// Returns the pending link, which is the caller's from then on.
   std::unique_ptr<transport::Link> take_link(Pending& pending);
 
@@ -60,9 +76,11 @@ class LinkDoor {
   const Greeter greeter_;
   const Nanoseconds hello_timeout_;
   std::mutex mutex_;
-  std::condition_variable closing_;
+  std::condition_variable changed_;
   bool closed_ = false;
-  std::list<Pending> pending_;
+  std::list<Pending> pending_;  ///< oldest first
+  std::size_t hung_up_ = 0;     ///< peers that made room since the last line in the log
+  TimePoint told_of_hanging_up_{};
   std::jthread accepting_;
 };
 

@@ -11,6 +11,8 @@
 #include <system_error>
 #include <utility>
 
+#include "core/base/file.h"
+
 namespace pareto::daemon {
 namespace {
 

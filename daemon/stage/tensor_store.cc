@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include "core/base/file.h"
 #include "core/base/text.h"
 
 namespace pareto::daemon {

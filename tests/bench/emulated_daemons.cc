@@ -31,8 +31,9 @@ Expected<cluster::ChildProcess> start_daemon(const std::string& host,
                                              const std::filesystem::path& state) {
   return cluster::ChildProcess::start(
       std::filesystem::path(PARETO_BIN_DIR) / "paretod",
-      {"--listen", host + ":0", "--data", "tcp=" + host + ":0", "--data", "grpc=" + host + ":0",
-       "--state-dir", state.string(), "--log-level", "warn", "--threads", "1"},
+      {"--insecure", "--listen", host + ":0", "--data", "tcp=" + host + ":0", "--data",
+       "grpc=" + host + ":0", "--state-dir", state.string(), "--log-level", "warn", "--threads",
+       "1"},
       state.string() + ".log");
 }
 

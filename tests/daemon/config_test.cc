@@ -77,7 +77,7 @@ TEST_F(ConfigTest, FlagsOverVariablesOverFileOverDefaults) {
   EXPECT_EQ(config->threads, 3);
   EXPECT_EQ(config->store_limit_bytes, std::uint64_t{1} << 30);
   EXPECT_EQ(config->state_dir, "/file");
-  EXPECT_EQ(config->listen, "0.0.0.0:7070");
+  EXPECT_EQ(config->listen, "auto");
 }
 
 TEST_F(ConfigTest, TheFileMayBeNamedByAVariable) {
@@ -95,6 +95,16 @@ TEST_F(ConfigTest, DataAddressesReplaceTheDefaults) {
   EXPECT_EQ(load("", {}, {"--data", "grpc=1.2.3.4:5", "--data", "tcp=127.0.0.1:0"})->data, two);
   EXPECT_EQ(load("", {}, {"--data", "tcp=127.0.0.1:0"})->data.size(), 1U);
   EXPECT_EQ(load("", {}, {"--data=tcp=[::1]:7071"})->data.at(0).address, "[::1]:7071");
+}
+
+TEST_F(ConfigTest, FlagsOfWhatIsOffMayStandAlone) {
+  EXPECT_FALSE(load("")->insecure);
+  EXPECT_TRUE(load("", {}, {"--insecure"})->insecure);
+  EXPECT_TRUE(load("", {}, {"--insecure", "true"})->insecure);
+  EXPECT_FALSE(load("insecure: true\n", {}, {"--insecure=false"})->insecure);
+  EXPECT_TRUE(load("", {"PARETOD_INSECURE=true"})->insecure);
+  EXPECT_THAT(problem(load("", {}, {"--insecure=perhaps"})), HasSubstr("neither true nor false"));
+  EXPECT_THAT(problem(load("socket: here\n")), HasSubstr("\"here\" is neither /FILE"));
 }
 
 TEST_F(ConfigTest, CoresAreAList) {

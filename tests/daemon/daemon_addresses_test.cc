@@ -140,12 +140,12 @@ TEST_F(ParetodTest, OfDaemonsThatStartAtOnceOnWhatWasLeftBehindOneServes) {
 
 TEST_F(ParetodTest, AnAddressThatMayStillComeIsNobodysMistake) {
   // Of TEST-NET-1, which no machine has.
-  EXPECT_EQ(run({"paretod", "--listen", "192.0.2.1:0", "--data", "tcp=127.0.0.1:0", "--state-dir",
-                 path("state")})
+  EXPECT_EQ(run({"paretod", "--insecure", "--listen", "192.0.2.1:0", "--data", "tcp=127.0.0.1:0",
+                 "--state-dir", path("state")})
                 .exit_code,
             1);
   const Finished data = run({"paretod", "--listen", "127.0.0.1:0", "--data", "tcp=192.0.2.1:0",
-                             "--state-dir", path("state")});
+                             "--state-dir", path("state"), "--insecure"});
   EXPECT_EQ(data.exit_code, 1);
   EXPECT_THAT(data.errors, HasSubstr("192.0.2.1:0 is no address of this machine"));
 }
@@ -157,8 +157,8 @@ TEST_F(ParetodTest, ANameThatDnsCannotTellYetIsNobodysMistake) {
   const auto start = [&](const std::string& listen, const std::string& data) {
     return run({"/usr/bin/unshare", "-m", "--propagation", "private", "/bin/sh", "-c",
                 "mount --bind \"$0\" /etc/resolv.conf && exec \"$@\"", path("resolv.conf"),
-                PARETO_BIN_DIR "/paretod", "--listen", listen, "--data", "tcp=" + data,
-                "--state-dir", path("state"), "--discovery", "off"});
+                PARETO_BIN_DIR "/paretod", "--insecure", "--listen", listen, "--data",
+                "tcp=" + data, "--state-dir", path("state"), "--discovery", "off"});
   };
   const Finished data = start("127.0.0.1:0", "pi-1.example.org:0");
   EXPECT_EQ(data.exit_code, 1) << data.errors;

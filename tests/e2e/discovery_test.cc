@@ -93,19 +93,13 @@ class Discovery : public EndToEnd {
   }
   std::unique_ptr<Process> start_paretod(const std::string& name,
                                          const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> argv{"paretod",
-                                  "--listen",
-                                  "0.0.0.0:0",
-                                  "--data",
-                                  "tcp=0.0.0.0:0",
-                                  "--name",
-                                  name,
-                                  "--state-dir",
-                                  path("state " + std::to_string(++daemons_)),
-                                  "--log-level",
-                                  "debug",
-                                  "--ready-fd",
-                                  "1"};
+    std::vector<std::string> argv{"paretod",     "--insecure",
+                                  "--listen",    "0.0.0.0:0",
+                                  "--data",      "tcp=0.0.0.0:0",
+                                  "--name",      name,
+                                  "--state-dir", path("state " + std::to_string(++daemons_)),
+                                  "--log-level", "debug",
+                                  "--ready-fd",  "1"};
     argv.insert(argv.end(), more.begin(), more.end());
     auto daemon = start(*far_, argv, {bus_variable()});
     EXPECT_TRUE(daemon->wait_for_output("\"pid\":")) << daemon->errors();

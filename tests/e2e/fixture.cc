@@ -31,6 +31,8 @@ EndToEnd::EndToEnd() {
   folder_ = pattern;
   // What is kept of runs and models stays in this test's folder.
   ::setenv("XDG_DATA_HOME", path("data").c_str(), 1);
+  // The credentials of the user who runs it are not used.
+  ::setenv("XDG_CONFIG_HOME", path("config").c_str(), 1);
 }
 
 EndToEnd::~EndToEnd() {

@@ -59,9 +59,9 @@ class RemoteNetworks : public EndToEnd {
                     const std::string& name, const std::string& host, const char* allowed) {
     static_cast<void>(where.run([&]() -> Expected<> {
       daemon = std::make_unique<Process>(std::vector<std::string>{
-          "paretod", "--listen", "10.8.0." + host + ":0", "--data", "tcp=10.9.0." + host + ":0",
-          "--name", name, "--state-dir", path(name), "--log-level", "warn", "--threads", "1",
-          "--allow-netem", allowed, "--ready-fd", "1"});
+          "paretod", "--insecure", "--listen", "10.8.0." + host + ":0", "--data",
+          "tcp=10.9.0." + host + ":0", "--name", name, "--state-dir", path(name), "--log-level",
+          "warn", "--threads", "1", "--allow-netem", allowed, "--ready-fd", "1"});
       return {};
     }));
     EXPECT_TRUE(daemon->wait_for_output("\"pid\":")) << daemon->errors();

@@ -7,6 +7,8 @@
 
 #include <utility>
 
+#include "core/transport/grpc/secure.h"
+
 namespace pareto::transport::grpc {
 
 std::shared_ptr<::grpc::ServerCredentials> server_credentials(const tls::Credentials* credentials) {
@@ -32,16 +34,7 @@ std::shared_ptr<::grpc::ChannelCredentials> channel_credentials(
 
 Expected<tls::Identity> peer_of(const ::grpc::AuthContext& call,
                                 const tls::Credentials& credentials) {
-  // The chain of one who connected lacks its own certificate, that of one who listens begins with
-  // it. The first certificate counts.
-  std::string chain;
-  for (const char* const property :
-       {GRPC_X509_PEM_CERT_PROPERTY_NAME, GRPC_X509_PEM_CERT_CHAIN_PROPERTY_NAME}) {
-    for (const auto& part : call.FindPropertyValues(property)) {
-      chain.append(part.data(), part.size());
-    }
-  }
-  return credentials.judge(chain);
+  return credentials.judge(grpc_peer_certificates(call));
 }
 
 }  // namespace pareto::transport::grpc

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 
 namespace pareto::watch {
 namespace {
@@ -154,6 +155,19 @@ TEST(Health, OfADiskSmallerThanTheStoresLimit) {
   expect(with(1000, 900), Severity::kOk, "of 8", "");
   expect(with(1000, 20'000), Severity::kOk, "of 8", "");
   expect(with(1000, 0), Severity::kOk, "of 8", "");
+}
+
+TEST(Health, OfWhoMayComeIn) {
+  expect(of_device("access", [](DeviceHealth& device) { device.info.insecure = true; }),
+         Severity::kWarn, "insecure", "paretoctl pki issue");
+  const auto expires = [](std::chrono::hours left) {
+    return of_device("access", [&](DeviceHealth& device) {
+      device.info.certificate_expires =
+          std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now() + left);
+    });
+  };
+  expect(expires(std::chrono::hours(24 * 20)), Severity::kWarn, "expires soon", "pki renew");
+  expect(expires(std::chrono::hours(-1)), Severity::kFail, "expired", "pki renew");
 }
 
 TEST(Health, OfThreadsAndQuota) {

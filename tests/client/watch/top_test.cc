@@ -250,7 +250,7 @@ TEST(TopJson, SaysTheSame) {
   EXPECT_EQ(line["pipelines"][0]["bottleneck"]["limit"], "failed");
   EXPECT_EQ(line["pipelines"][0]["bottleneck"]["words"], "stage 0 on pi-1 failed: a link broke");
   const json& pipeline = line["pipelines"][1];
-  EXPECT_EQ(pipeline["pipeline"], "abcdef0123456789");
+  EXPECT_EQ(pipeline["pipeline"], "abcdef01");
   EXPECT_EQ(pipeline["requests_per_s"], 10);
   EXPECT_EQ(pipeline["bottleneck"]["limit"], "stage");
   EXPECT_EQ(pipeline["bottleneck"]["index"], 1);

@@ -60,9 +60,10 @@ class FakeControl final : public wire::Control::Service {
     if (!attendable) return {grpc::StatusCode::CANCELLED, "ending"};
     wire::AttendReply reply;
     reply.set_session(77);
-    stream->Write(reply);
-    wire::AttendRequest nothing;
-    while (stream->Read(&nothing)) {
+    wire::AttendRequest request;
+    while (stream->Read(&request)) {
+      peers.assign(request.peers().begin(), request.peers().end());
+      stream->Write(reply);
     }
     return grpc::Status::OK;
   }
@@ -85,6 +86,7 @@ class FakeControl final : public wire::Control::Service {
   grpc::Status MeasureRate(grpc::ServerContext*, const wire::MeasureRateRequest* request,
                            wire::MeasureRateReply* reply) override {
     measured = request->transport() + "=" + request->address();
+    session = request->session();
     reply->set_bytes_per_second(1e6);
     return answer;
   }
@@ -115,6 +117,7 @@ class FakeControl final : public wire::Control::Service {
   std::size_t largest_chunk = 0;
   std::string measured;
   std::uint64_t session = 0;
+  std::vector<std::string> peers;
   bool attendable = true;
   std::mutex mutex;
   std::condition_variable released;
@@ -165,6 +168,7 @@ TEST_F(GrpcDaemonClientTest, PassesOnWhatWasMeasured) {
   EXPECT_EQ(costs[0].error, 0.5);
   EXPECT_EQ(client->measure_link("tcp", "host:1").value().bytes_per_second, 1e6);
   EXPECT_EQ(control_.measured, "tcp=host:1");
+  EXPECT_EQ(control_.session, 77U);
   control_.answer = {grpc::StatusCode::NOT_FOUND, "no such shard"};
   EXPECT_EQ(client->measure_codecs("x").error().code, ErrorCode::kNotFound);
   EXPECT_EQ(client->measure_link("x", "y").error().code, ErrorCode::kNotFound);
@@ -211,6 +215,17 @@ TEST_F(GrpcDaemonClientTest, EverythingItHoldsIsOfItsSession) {
   const auto client = connect().value();
   EXPECT_EQ(client->unload_shard("a"), 4321U);
   EXPECT_EQ(control_.session, 77U);
+}
+
+TEST_F(GrpcDaemonClientTest, NamesTheDevicesThatLinksMayBeOpenedTo) {
+  const auto client = connect().value();
+  client->name_peers({"host:1"});
+  ASSERT_TRUE(client->measure_link("tcp", "host:1"));
+  EXPECT_THAT(control_.peers, testing::ElementsAre("host:1"));
+  client->name_peers({"host:1", "host:2"});
+  ASSERT_TRUE(client->measure_link("tcp", "host:2"));
+  EXPECT_THAT(control_.peers, testing::ElementsAre("host:1", "host:2"))
+      << "known before the link is opened";
 }
 
 TEST_F(GrpcDaemonClientTest, ADaemonThatTakesNoCoordinatorIsUnavailable) {

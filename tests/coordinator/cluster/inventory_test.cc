@@ -50,6 +50,21 @@ TEST_F(InventoryTest, DevicesSayTheirPowerWithItsUnitAndTheirMedium) {
   }
 }
 
+TEST_F(InventoryTest, ADeviceIsTheOneWhoseCertificateHasItsName) {
+  const auto devices = read(
+      "devices:\n  - {name: pi-1, address: \"h:1\"}\n"
+      "  - {name: pi-2, address: \"h:2\", identity: pi-9, insecure: true}\n"
+      "  - {name: my pi, address: \"h:3\"}\n");
+  ASSERT_TRUE(devices) << devices.error().message;
+  EXPECT_EQ(devices->at(0).identity, "pi-1");
+  EXPECT_FALSE(devices->at(0).insecure);
+  EXPECT_EQ(devices->at(1).identity, "pi-9");
+  EXPECT_TRUE(devices->at(1).insecure);
+  EXPECT_EQ(devices->at(2).identity, "") << "no certificate can hold such a name";
+  EXPECT_THAT(problem("devices:\n  - {name: a, address: \"h:1\", identity: \"a b\"}\n"),
+              testing::AllOf(HasSubstr("inventory.yaml:2"), HasSubstr("identity")));
+}
+
 TEST_F(InventoryTest, AnAddressMayBeAServiceOfDns) {
   const auto devices =
       read("devices:\n  - {name: a, address: \"srv:_pareto-edge._tcp.example.org\"}\n");

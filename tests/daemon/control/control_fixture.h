@@ -27,6 +27,36 @@ class NoChange final : public InterfaceChange {
   Expected<> end() override { return {}; }
 };
 
+/// A coordinator: there until it is destroyed.
+class Coordinator {
+ public:
+  explicit Coordinator(v1::Control::Stub& stub, const std::vector<std::string>& peers = {})
+      : stream_(stub.Attend(&context_)) {
+    name_peers(peers);
+  }
+  ~Coordinator() {
+    context_.TryCancel();
+    stream_->Finish();
+  }
+  Coordinator(const Coordinator&) = delete;
+  Coordinator& operator=(const Coordinator&) = delete;
+  std::uint64_t session() const { return session_; }
+  /// Returns whether the daemon answered.
+  bool name_peers(const std::vector<std::string>& peers) {
+    v1::AttendRequest request;
+    for (const std::string& peer : peers) request.add_peers(peer);
+    v1::AttendReply reply;
+    if (!stream_->Write(request) || !stream_->Read(&reply)) return false;
+    session_ = reply.session();
+    return true;
+  }
+
+ private:
+  grpc::ClientContext context_;
+  std::unique_ptr<grpc::ClientReaderWriter<v1::AttendRequest, v1::AttendReply>> stream_;
+  std::uint64_t session_ = 0;
+};
+
 class ControlTest : public testing::Test {
  protected:
   ControlTest()
@@ -45,7 +75,10 @@ class ControlTest : public testing::Test {
     server_ = ControlServer::start("127.0.0.1:0", std::move(parts)).value();
     channel_ = grpc::CreateChannel(server_->address(), grpc::InsecureChannelCredentials());
     stub_ = v1::Control::NewStub(channel_);
+    coordinator_ = std::make_unique<Coordinator>(
+        *stub_, std::vector<std::string>{stages_->addresses().at(0).address});
   }
+  std::uint64_t session() const { return coordinator_->session(); }
 
   template <typename Method, typename Request, typename Reply>
   grpc::Status call(Method method, const Request& request, Reply& reply) {
@@ -76,8 +109,9 @@ class ControlTest : public testing::Test {
     chunk.set_data(whole.substr(0, size));
     return chunk;
   }
-  static v1::LoadShardRequest load_request(const plan::Shard& shard) {
+  v1::LoadShardRequest load_request(const plan::Shard& shard) const {
     v1::LoadShardRequest request;
+    request.set_session(session());
     request.set_manifest(plan::manifest_json(shard));
     request.set_archive(shard.archive);
     request.mutable_settings()->set_batch(1);
@@ -91,13 +125,18 @@ class ControlTest : public testing::Test {
     return reply.shard();
   }
 
+  v1::StatusRequest own_status() const {
+    v1::StatusRequest request;
+    request.set_session(session());
+    return request;
+  }
   /// Tells when the daemon holds nothing any more, or that it never came to that.
   bool holds_nothing() {
     for (const auto end = std::chrono::steady_clock::now() + test::kPatience;
          std::chrono::steady_clock::now() < end;) {
       v1::StatusReply status;
       if (!call(&v1::Control::Stub::Status, v1::StatusRequest(), status).ok()) return false;
-      if (status.shards_size() == 0 && status.stages_size() == 0) return true;
+      if (status.other_shards() == 0 && status.other_stages() == 0) return true;
     }
     return false;
   }
@@ -117,6 +156,7 @@ class ControlTest : public testing::Test {
   std::unique_ptr<ControlServer> server_;
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<v1::Control::Stub> stub_;
+  std::unique_ptr<Coordinator> coordinator_;
 };
 
 }  // namespace pareto::daemon

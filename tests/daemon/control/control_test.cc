@@ -147,12 +147,13 @@ TEST_F(ControlTest, LoadsAndUnloads) {
   EXPECT_TRUE(again.was_loaded());
   EXPECT_EQ(again.shard(), reply.shard());
   v1::StatusReply status;
-  ASSERT_TRUE(call(&v1::Control::Stub::Status, v1::StatusRequest(), status).ok());
+  ASSERT_TRUE(call(&v1::Control::Stub::Status, own_status(), status).ok());
   ASSERT_EQ(status.shards_size(), 1);
   EXPECT_EQ(status.shards(0).users(), 2U);
   EXPECT_EQ(status.shards(0).model(), "fake");
   EXPECT_GT(status.resident_bytes(), 0U);
   v1::UnloadShardRequest unload;
+  unload.set_session(session());
   unload.set_shard(reply.shard());
   v1::UnloadShardReply unloaded;
   EXPECT_TRUE(call(&v1::Control::Stub::UnloadShard, unload, unloaded).ok());
@@ -239,7 +240,7 @@ TEST_F(ControlTest, AShardLoadedForSomebodyWhoLeftIsUnloaded) {
   EXPECT_EQ(call_ended.get(), StatusCode::CANCELLED);
   // Answered on the same connection, so behind the cancellation.
   v1::StatusReply status;
-  EXPECT_TRUE(call(&v1::Control::Stub::Status, v1::StatusRequest(), status).ok());
+  EXPECT_TRUE(call(&v1::Control::Stub::Status, own_status(), status).ok());
   go_on.set_value();
   // Stopping waits for the call's end.
   server_.reset();
@@ -256,6 +257,7 @@ TEST_F(ControlTest, AnExceptionIsAnErrorOfItsCall) {
 
 TEST_F(ControlTest, RunsAStageFromOpenToClose) {
   v1::OpenStageRequest open;
+  open.set_session(session());
   open.set_pipeline(~std::uint64_t{0});
   open.set_shard("nobody");
   open.set_transport("tcp");
@@ -271,6 +273,7 @@ TEST_F(ControlTest, RunsAStageFromOpenToClose) {
   ASSERT_TRUE(status.ok()) << status.error_message();
 
   v1::StartStageRequest start;
+  start.set_session(session());
   start.set_pipeline(open.pipeline());
   start.set_timeout_ms(20);
   v1::StartStageReply started;
@@ -288,13 +291,14 @@ TEST_F(ControlTest, RunsAStageFromOpenToClose) {
   EXPECT_EQ(test::first_float((*sink)->receive(soon()).value().message.body), 3.F);
 
   v1::StatusReply all;
-  ASSERT_TRUE(call(&v1::Control::Stub::Status, v1::StatusRequest(), all).ok());
+  ASSERT_TRUE(call(&v1::Control::Stub::Status, own_status(), all).ok());
   ASSERT_EQ(all.stages_size(), 1);
   EXPECT_EQ(all.stages(0).state(), "running");
   EXPECT_EQ(all.stages(0).pipeline(), open.pipeline());
   EXPECT_EQ(all.stages(0).requests(), 1U);
 
   v1::ChangeShardRequest change;
+  change.set_session(session());
   change.set_pipeline(open.pipeline());
   change.set_shard("nobody");
   v1::ChangeShardReply changed;
@@ -306,6 +310,7 @@ TEST_F(ControlTest, RunsAStageFromOpenToClose) {
   EXPECT_EQ(changed.before().requests(), 1U);
 
   v1::CloseStageRequest close;
+  close.set_session(session());
   close.set_pipeline(open.pipeline());
   v1::CloseStageReply closed;
   ASSERT_TRUE(call(&v1::Control::Stub::CloseStage, close, closed).ok());

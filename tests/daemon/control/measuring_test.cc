@@ -3,6 +3,7 @@
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
+#include "daemon/control/session_table.h"
 #include "tests/daemon/control/control_fixture.h"
 
 namespace pareto::daemon {
@@ -13,6 +14,7 @@ using testing::HasSubstr;
 
 TEST_F(ControlTest, MeasuresCodecsOnWhatAShardSendsOn) {
   v1::MeasureCodecsRequest request;
+  request.set_session(session());
   v1::MeasureCodecsReply standard;
   ASSERT_TRUE(call(&v1::Control::Stub::MeasureCodecs, request, standard).ok());
   request.set_shard(load());
@@ -35,6 +37,7 @@ TEST_F(ControlTest, MeasuresCodecsOnWhatAShardSendsOn) {
 
 TEST_F(ControlTest, MeasuresItsLinkToADaemon) {
   v1::MeasureRateRequest request;
+  request.set_session(session());
   request.set_transport("tcp");
   request.set_address(stages_->addresses().at(0).address);
   request.set_timeout_ms(60'000);
@@ -48,8 +51,45 @@ TEST_F(ControlTest, MeasuresItsLinkToADaemon) {
             StatusCode::NOT_FOUND);
 }
 
+TEST_F(ControlTest, MeasuresLinksToDevicesThatItsCoordinatorNamedOnly) {
+  v1::MeasureRateRequest rate;
+  rate.set_session(session());
+  rate.set_transport("tcp");
+  rate.set_address("127.0.0.1:22");
+  v1::MeasureRateReply measured;
+  const auto refused = call(&v1::Control::Stub::MeasureRate, rate, measured);
+  EXPECT_EQ(refused.error_code(), StatusCode::PERMISSION_DENIED);
+  EXPECT_THAT(refused.error_message(), HasSubstr("127.0.0.1:22"));
+  v1::ProbeLinkRequest probe;
+  probe.set_session(session());
+  probe.set_transport("tcp");
+  probe.set_address("127.0.0.1:22");
+  probe.add_sizes(1);
+  v1::ProbeLinkReply probed;
+  EXPECT_EQ(call(&v1::Control::Stub::ProbeLink, probe, probed).error_code(),
+            StatusCode::PERMISSION_DENIED);
+  v1::OpenStageRequest open;
+  open.set_session(session());
+  open.set_shard(load());
+  open.set_transport("tcp");
+  open.set_downstream_transport("tcp");
+  open.set_downstream("127.0.0.1:22");
+  open.set_queue(1);
+  v1::OpenStageReply opened;
+  EXPECT_EQ(call(&v1::Control::Stub::OpenStage, open, opened).error_code(),
+            StatusCode::PERMISSION_DENIED);
+  // The list is the coordinator's own, replaced as a whole, and bounded.
+  ASSERT_TRUE(coordinator_->name_peers({}));
+  rate.set_address(stages_->addresses().at(0).address);
+  EXPECT_EQ(call(&v1::Control::Stub::MeasureRate, rate, measured).error_code(),
+            StatusCode::PERMISSION_DENIED);
+  EXPECT_FALSE(coordinator_->name_peers(
+      std::vector<std::string>(SessionTable::kMostPeers + 1, "10.0.0.1:7071")));
+}
+
 TEST_F(ControlTest, Profiles) {
   v1::ProfileRequest request;
+  request.set_session(session());
   request.set_shard(load());
   request.set_batch(1);
   request.set_repeats(3);
@@ -67,6 +107,7 @@ TEST_F(ControlTest, Profiles) {
 
 TEST_F(ControlTest, ProbesItsLinkToADaemon) {
   v1::ProbeLinkRequest request;
+  request.set_session(session());
   request.set_transport("tcp");
   request.set_address(stages_->addresses().at(0).address);
   request.set_timeout_ms(20'000);
@@ -85,6 +126,7 @@ TEST_F(ControlTest, ProbesItsLinkToADaemon) {
 
 TEST_F(ControlTest, RefusesToProbeWithoutBounds) {
   v1::ProbeLinkRequest request;
+  request.set_session(session());
   request.set_transport("tcp");
   request.set_address(stages_->addresses().at(0).address);
   request.set_timeout_ms(20'000);

@@ -13,11 +13,13 @@ namespace {
 using test::soon;
 using testing::ElementsAre;
 
-v1::ObserveReply observe(v1::Control::Stub& stub) {
+v1::ObserveReply observe(v1::Control::Stub& stub, std::uint64_t session = 0) {
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + test::kPatience);
+  v1::ObserveRequest request;
+  request.set_session(session);
   v1::ObserveReply reply;
-  const auto status = stub.Observe(&context, v1::ObserveRequest(), &reply);
+  const auto status = stub.Observe(&context, request, &reply);
   EXPECT_TRUE(status.ok()) << status.error_message();
   return reply;
 }
@@ -76,6 +78,7 @@ TEST_F(ControlTest, SaysWhyItsNetworkCannotBeChanged) {
 
 TEST_F(ControlTest, TellsWhatItsStagesDo) {
   v1::OpenStageRequest open;
+  open.set_session(session());
   open.set_pipeline(~std::uint64_t{0});
   open.set_stage(3);
   open.set_shard(load());
@@ -90,12 +93,13 @@ TEST_F(ControlTest, TellsWhatItsStagesDo) {
                                      {open.pipeline(), 3, control::Role::kSink});
   ASSERT_TRUE(source && sink);
   v1::StartStageRequest start;
+  start.set_session(session());
   start.set_pipeline(open.pipeline());
   start.set_stage(3);
   start.set_timeout_ms(20'000);
   v1::StartStageReply started;
   ASSERT_TRUE(call(&v1::Control::Stub::StartStage, start, started).ok());
-  const v1::ObserveReply before = observe(*stub_);
+  const v1::ObserveReply before = observe(*stub_, session());
   ASSERT_EQ(before.stages_size(), 1);
   EXPECT_EQ(before.stages(0).status().state(), "running");
   EXPECT_EQ(before.stages(0).answered(), 0U);
@@ -106,10 +110,10 @@ TEST_F(ControlTest, TellsWhatItsStagesDo) {
     ASSERT_TRUE((*sink)->receive(soon()));
   }
   // A request is counted after its result has gone to the sink.
-  v1::ObserveReply after = observe(*stub_);
+  v1::ObserveReply after = observe(*stub_, session());
   for (const auto end = soon();
        after.stages(0).status().in_flight() > 0 && SteadyClock().now() < end;) {
-    after = observe(*stub_);
+    after = observe(*stub_, session());
   }
   const v1::StageActivity& stage = after.stages(0);
   EXPECT_EQ(stage.status().pipeline(), open.pipeline());
@@ -126,6 +130,12 @@ TEST_F(ControlTest, TellsWhatItsStagesDo) {
   EXPECT_GT(stage.sending_ns(), 0);
   EXPECT_GT(after.clock_ns(), before.clock_ns());
   EXPECT_GE(after.cpu_ns(), before.cpu_ns());
+  const v1::ObserveReply of_others = observe(*stub_);
+  ASSERT_EQ(of_others.stages_size(), 1);
+  EXPECT_EQ(of_others.stages(0).answered(), kRequests);
+  EXPECT_EQ(of_others.stages(0).status().pipeline(), 0xFFFFFFFF00000000U)
+      << "the other half is known to its coordinator and its stages";
+  EXPECT_EQ(of_others.stages(0).status().shard(), "");
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 
 #include <csignal>
 #include <future>
+#include <map>
+#include <mutex>
 #include <sstream>
 
 #include "core/plan/shard.h"
@@ -38,8 +40,22 @@ class EndlessShards : public ParetodTest {
   static std::unique_ptr<v1::Control::Stub> stub_of(const std::string& address) {
     return v1::Control::NewStub(grpc::CreateChannel(address, grpc::InsecureChannelCredentials()));
   }
-  static grpc::Status load(const std::string& address, const v1::LoadShardRequest& request,
-                           std::string* handle = nullptr) {
+  /// Returns the session of this test with a daemon, which lasts as long as the test.
+  std::uint64_t session_with(const std::string& address) {
+    const std::lock_guard lock(mutex_);
+    Session& session = sessions_[address];
+    if (session.stream == nullptr) {
+      session.stub = stub_of(address);
+      session.stream = session.stub->Attend(&session.context);
+      v1::AttendReply reply;
+      EXPECT_TRUE(session.stream->Write({}) && session.stream->Read(&reply));
+      session.number = reply.session();
+    }
+    return session.number;
+  }
+  grpc::Status load(const std::string& address, v1::LoadShardRequest request,
+                    std::string* handle = nullptr) {
+    request.set_session(session_with(address));
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() + test::kPatience);
     v1::LoadShardReply reply;
@@ -48,16 +64,32 @@ class EndlessShards : public ParetodTest {
     return status;
   }
   /// Runs a loaded shard once on its example inputs.
-  static grpc::Status run_once(const std::string& address, const std::string& handle) {
+  grpc::Status run_once(const std::string& address, const std::string& handle) {
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() + test::kPatience);
     v1::ProfileRequest request;
+    request.set_session(session_with(address));
     request.set_shard(handle);
     request.set_batch(1);
     request.set_repeats(1);
     v1::ProfileReply reply;
     return stub_of(address)->Profile(&context, request, &reply);
   }
+
+ private:
+  struct Session {
+    ~Session() {
+      if (stream == nullptr) return;
+      context.TryCancel();
+      stream->Finish();
+    }
+    grpc::ClientContext context;
+    std::unique_ptr<v1::Control::Stub> stub;
+    std::unique_ptr<grpc::ClientReaderWriter<v1::AttendRequest, v1::AttendReply>> stream;
+    std::uint64_t number = 0;
+  };
+  std::mutex mutex_;
+  std::map<std::string, Session> sessions_;  ///< sessions by the daemon's address
 };
 
 constexpr const char* kGood = R"(

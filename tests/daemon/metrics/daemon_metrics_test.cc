@@ -10,6 +10,7 @@
 #include <set>
 
 #include "core/base/file.h"
+#include "core/control/pipeline_name.h"
 #include "tests/daemon/support/fake_board.h"
 #include "tests/daemon/support/fake_runner.h"
 #include "tests/daemon/support/pipeline.h"
@@ -133,7 +134,7 @@ TEST_F(DaemonMetrics, SaysWhatAnOpenStageRuns) {
   EXPECT_EQ(info->value, 1);
   const plan::Shard& shard = shard_->shard();
   const std::map<std::string, std::string> labels(info->labels.begin(), info->labels.end());
-  EXPECT_EQ(labels.at("pipeline"), fmt::format("{:016x}", TwoStages::kPipeline));
+  EXPECT_EQ(labels.at("pipeline"), control::pipeline_name(TwoStages::kPipeline));
   EXPECT_EQ(labels.at("model"), shard.model);
   EXPECT_EQ(labels.at("engine"), shard_->report().engine);
   EXPECT_EQ(labels.at("begin"), std::to_string(shard.begin));

@@ -2,12 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <sys/resource.h>
 
 #include <future>
 #include <system_error>
 #include <thread>
 
 #include "core/plan/protocol.h"
+#include "core/transport/socket.h"
 #include "daemon/stage/stage_host.h"
 #include "tests/daemon/stage/stage_host_fixture.h"
 #include "tests/daemon/support/pipeline.h"
@@ -76,14 +78,62 @@ TEST_F(StageHostTest, ASilentPeerIsHungUpOn) {
   EXPECT_EQ(silent->receive(soon()).error().code, ErrorCode::kClosed);
 }
 
-TEST_F(StageHostTest, TooManySilentPeersAreHungUpOnAtOnce) {
+TEST_F(StageHostTest, OfTooManySilentPeersTheOldestIsHungUpOn) {
   std::vector<std::unique_ptr<transport::Link>> silent;
   for (std::size_t i = 0; i <= LinkDoor::kMaxPending; ++i) {
     silent.push_back(transport_->connect(address_, soon()).value());
   }
-  EXPECT_EQ(silent.back()->receive(soon()).error().code, ErrorCode::kClosed);
-  EXPECT_EQ(silent.front()->receive(deadline_after(std::chrono::milliseconds(1))).error().code,
+  EXPECT_EQ(silent.front()->receive(soon()).error().code, ErrorCode::kClosed);
+  EXPECT_EQ(silent.back()->receive(deadline_after(std::chrono::milliseconds(1))).error().code,
             ErrorCode::kTimeout);
+}
+
+TEST_F(StageHostTest, LinksThatWaitForTheirStagesAreBounded) {
+  std::vector<std::unique_ptr<transport::Link>> waiting;
+  // Each says hello and does not wait for the answer.
+  for (std::size_t i = 0; i <= LinkDoor::kMaxWaiting; ++i) {
+    waiting.push_back(transport_->connect(address_, soon()).value());
+    ASSERT_TRUE(waiting.back()->send(
+        control::hello_message({kHostedPipeline + 1 + i, 0, control::Role::kUpstream}), soon()));
+  }
+  // One of them is one too many, whichever is heard last.
+  std::size_t refused = 0;
+  for (const auto end = soon(); refused == 0 && SteadyClock().now() < end;) {
+    for (const auto& link : waiting) {
+      const auto answer = link->receive(deadline_after(std::chrono::milliseconds(1)));
+      if (answer) refused += control::error_of(answer->message).code == ErrorCode::kExhausted;
+    }
+  }
+  EXPECT_EQ(refused, 1U);
+  ASSERT_TRUE(host_->open(request()));
+  host_.reset();
+}
+
+/// Opens a connection that says nothing; -1 if there are no descriptors.
+FileDescriptor idle_connection(const std::string& address) {
+  const auto where = transport::parse_host_port(address).value();
+  return transport::open_connection(where, soon()).value_or(FileDescriptor());
+}
+
+TEST_F(StageHostTest, FiveThousandIdleConnectionsNeitherBlockNorCost) {
+  constexpr int kIdle = 5000;
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+  limit.rlim_cur = limit.rlim_max;
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
+  if (limit.rlim_cur < 2 * kIdle) GTEST_SKIP() << "this process may open too few descriptors";
+  const std::shared_ptr<transport::Transport> tcp = transport::make_transport("tcp").value();
+  const auto host = test::host_on(tcp, "127.0.0.1:0").value();
+  const std::string address = host->addresses().at(0).address;
+  ASSERT_TRUE(host->open({{kHostedPipeline, 0, "", "tcp", "tcp", ""}, shard_}));
+  const std::uint64_t before = read_memory().resident_bytes;
+  std::vector<FileDescriptor> idle;
+  for (int i = 0; i < kIdle; ++i) {
+    idle.push_back(idle_connection(address));
+    ASSERT_TRUE(idle.back()) << i;
+  }
+  EXPECT_TRUE(connect_as(*tcp, address, {kHostedPipeline, 0, control::Role::kUpstream}));
+  EXPECT_LE(read_memory().resident_bytes, before + (std::uint64_t{32} << 20));
 }
 
 TEST_F(StageHostTest, EachLinkOnce) {

@@ -1,0 +1,116 @@
+#include "coordinator/cluster/tls_problem.h"
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509_vfy.h>
+#include <poll.h>
+
+#include <array>
+#include <memory>
+#include <string_view>
+
+#include "core/base/poll.h"
+#include "core/transport/socket.h"
+
+namespace pareto::cluster {
+namespace {
+
+struct FreeConnection {
+  void operator()(SSL* connection) const { SSL_free(connection); }
+};
+
+/// Returns the context for somebody without credentials, who only looks whether TLS is spoken.
+std::shared_ptr<SSL_CTX> looking_context() {
+  std::shared_ptr<SSL_CTX> context(SSL_CTX_new(TLS_client_method()), SSL_CTX_free);
+  SSL_CTX_set_verify(context.get(), SSL_VERIFY_NONE, nullptr);
+  return context;
+}
+
+/// Calls `step` until it is done or has failed; returns what SSL_get_error() says of it.
+template <typename Step>
+int finish(SSL& connection, int socket, TimePoint deadline, Step step) {
+  for (;;) {
+    ERR_clear_error();
+    const int result = step();
+    if (result > 0) return SSL_ERROR_NONE;
+    const int error = SSL_get_error(&connection, result);
+    if (error != SSL_ERROR_WANT_READ && error != SSL_ERROR_WANT_WRITE) return error;
+    const short events = error == SSL_ERROR_WANT_READ ? POLLIN : POLLOUT;
+    std::array<pollfd, 1> waited{{{socket, events, 0}}};
+    if (!poll_until(waited, deadline)) return error;
+  }
+}
+
+/// Returns "certificate has expired", as OpenSSL says what went wrong last.
+std::string last_reason() {
+  const char* const reason = ERR_reason_error_string(ERR_peek_last_error());
+  return reason != nullptr ? reason : "the connection was closed";
+}
+
+/// Returns why the daemon refuses this side, by its alert; empty if it does not.
+std::string refusal(SSL& connection, int socket, TimePoint deadline) {
+  char byte = 0;
+  const int error =
+      finish(connection, socket, deadline, [&] { return SSL_read(&connection, &byte, 1); });
+  if (error != SSL_ERROR_SSL) return "";
+  return fmt::format(
+      "its daemon refuses your certificate ({}): it has to come from the same authority and be "
+      "valid: paretoctl pki list says what was issued, paretoctl pki renew makes another",
+      last_reason());
+}
+
+std::string judge_server(SSL& connection, const std::string& expected) {
+  const auto identity = tls::Credentials::peer_of(connection);
+  if (!identity) return "its certificate names no role: " + identity.error().message;
+  if (identity->role != tls::Role::kDevice) {
+    return fmt::format("{} answers there, and no device", tls::to_string(*identity));
+  }
+  if (!expected.empty() && identity->name != expected) {
+    return fmt::format(
+        "{} answers there, not {}: mend the address, or name it in the inventory (identity: {})",
+        tls::to_string(*identity), expected, identity->name);
+  }
+  return "";
+}
+
+}  // namespace
+
+TlsProblem tls_problem(const std::string& address, const tls::Credentials* own,
+                       const std::string& expected, TimePoint deadline) {
+  const auto where = transport::parse_host_port(address);
+  if (!where) return {};
+  const auto socket = transport::open_connection(*where, deadline);
+  if (!socket) return {};
+  const std::shared_ptr<SSL_CTX> context = own != nullptr ? own->context() : looking_context();
+  const std::unique_ptr<SSL, FreeConnection> connection(SSL_new(context.get()));
+  constexpr std::array<unsigned char, 3> kHttp2{2, 'h', '2'};
+  SSL_set_alpn_protos(connection.get(), kHttp2.data(), kHttp2.size());
+  SSL_set_fd(connection.get(), socket->get());
+  const int error =
+      finish(*connection, socket->get(), deadline, [&] { return SSL_connect(connection.get()); });
+  if (error == SSL_ERROR_NONE && own == nullptr) {
+    return {true,
+            "its daemon lets in only those who have credentials, and you have none: paretoctl pki "
+            "init makes yours, --credentials names their folder"};
+  }
+  if (error == SSL_ERROR_NONE) {
+    if (std::string why = judge_server(*connection, expected); !why.empty()) return {true, why};
+    return {true, refusal(*connection, socket->get(), deadline)};
+  }
+  if (const long verdict = SSL_get_verify_result(connection.get());
+      own != nullptr && verdict != X509_V_OK) {
+    return {true, fmt::format("its certificate does not hold ({}): paretod enroll makes another "
+                              "there, of the authority in {}",
+                              X509_verify_cert_error_string(verdict), own->folder().string())};
+  }
+  if (error == SSL_ERROR_SSL && last_reason().find("alert") != std::string::npos) {
+    return {true, fmt::format("its daemon refuses the connection ({})", last_reason())};
+  }
+  // A peer that waits for more, or hangs up on the first bytes, does not speak TLS.
+  return {false, own == nullptr ? ""
+                                : "its daemon speaks no TLS, so it has no credentials: paretoctl "
+                                  "pki issue makes some; for a test bed say insecure: true in the "
+                                  "inventory, or --insecure"};
+}
+
+}  // namespace pareto::cluster

@@ -1,0 +1,50 @@
+#include "core/transport/grpc/secure.h"
+
+#include <grpc/grpc_security_constants.h>
+#include <grpcpp/security/auth_context.h>
+#include <grpcpp/security/credentials.h>
+#include <grpcpp/security/server_credentials.h>
+#include <grpcpp/security/tls_certificate_provider.h>
+#include <grpcpp/security/tls_credentials_options.h>
+#include <grpcpp/support/channel_arguments.h>
+
+#include "core/transport/grpc/link_security.h"
+
+namespace pareto::transport {
+namespace {
+
+constexpr unsigned kRefreshSeconds = 5;
+
+}  // namespace
+
+std::shared_ptr<::grpc::ServerCredentials> grpc_server_credentials(const tls::Credentials& own) {
+  const std::filesystem::path folder = own.folder();
+  const auto files = std::make_shared<::grpc::experimental::FileWatcherCertificateProvider>(
+      folder / tls::kKeyFile, folder / tls::kCertificateFile, folder / tls::kAuthorityFile,
+      kRefreshSeconds);
+  ::grpc::experimental::TlsServerCredentialsOptions options(files);
+  options.watch_root_certs();
+  options.watch_identity_key_cert_pairs();
+  options.set_cert_request_type(GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+  return ::grpc::experimental::TlsServerCredentials(options);
+}
+
+std::shared_ptr<::grpc::ChannelCredentials> grpc_channel_credentials(
+    const tls::Credentials& own, const std::string& server, ::grpc::ChannelArguments& arguments) {
+  arguments.SetSslTargetNameOverride(server);
+  return grpc::channel_credentials(&own);
+}
+
+std::string grpc_peer_certificates(const ::grpc::AuthContext& context) {
+  // The chain of a client lacks its own, that of a server begins with it.
+  std::string chain;
+  for (const char* const property :
+       {GRPC_X509_PEM_CERT_PROPERTY_NAME, GRPC_X509_PEM_CERT_CHAIN_PROPERTY_NAME}) {
+    for (const auto& part : context.FindPropertyValues(property)) {
+      chain.append(part.data(), part.size());
+    }
+  }
+  return chain;
+}
+
+}  // namespace pareto::transport

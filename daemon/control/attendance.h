@@ -1,0 +1,20 @@
+// The call Attend of control.proto: a session, from its beginning to its end.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include <cstdint>
+
+#include "core/base/error.h"
+#include "daemon/control/session_table.h"
+#include "proto/control.grpc.pb.h"
+
+namespace pareto::daemon {
+
+/// Answers each request of a coordinator by the number of its session, until the coordinator goes.
+/// Fails: as SessionTable::name_peers does.
+Expected<> attend(
+    SessionTable& sessions, std::uint64_t session,
+    grpc::ServerReaderWriter<control::v1::AttendReply, control::v1::AttendRequest>& stream);
+
+}  // namespace pareto::daemon
