@@ -7,6 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "core/tls/credentials.h"
 #include "tests/e2e/fixture.h"
 #include "tests/support/paretod.h"
 #include "tests/support/tls.h"

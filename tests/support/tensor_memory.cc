@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 
 namespace pareto::test {
 namespace {
@@ -14,6 +15,10 @@ struct Blocks {
   std::uint64_t bytes = 0;
   std::uint64_t peak = 0;
 };
+
+/// True while this thread keeps its books: their own memory is not counted. The daemon's operators
+/// new and delete call what is wrapped here.
+thread_local bool at_the_books = false;
 
 /// Returns the blocks. They are never destroyed: tensors may be freed until the very end.
 Blocks& blocks() {
@@ -48,23 +53,28 @@ void __real_free(void* memory);
 
 void* __wrap_aligned_alloc(std::size_t alignment, std::size_t size) {
   void* const memory = __real_aligned_alloc(alignment, size);
-  if (memory == nullptr) return memory;
-  auto& all = pareto::test::blocks();
-  const std::lock_guard lock(all.mutex);
-  all.sizes[memory] = size;
-  all.bytes += size;
-  all.peak = std::max(all.peak, all.bytes);
+  if (memory == nullptr || pareto::test::at_the_books) return memory;
+  pareto::test::at_the_books = true;
+  {
+    auto& all = pareto::test::blocks();
+    const std::lock_guard lock(all.mutex);
+    all.sizes[memory] = size;
+    all.bytes += size;
+    all.peak = std::max(all.peak, all.bytes);
+  }
+  pareto::test::at_the_books = false;
   return memory;
 }
 
 void __wrap_free(void* memory) {
-  {
+  if (!std::exchange(pareto::test::at_the_books, true)) {
     auto& all = pareto::test::blocks();
     const std::lock_guard lock(all.mutex);
     if (const auto found = all.sizes.find(memory); found != all.sizes.end()) {
       all.bytes -= found->second;
       all.sizes.erase(found);
     }
+    pareto::test::at_the_books = false;
   }
   __real_free(memory);
 }

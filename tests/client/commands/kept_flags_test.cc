@@ -29,7 +29,8 @@ KeptFlags some_flags() {
   flags.model.weights = "weights.pth";
   flags.model.model_seed = 5;
   flags.model.operators = {"lib/nms.so"};
-  flags.devices = {"inventory.yaml", "beds/two.yaml"};
+  flags.devices.inventory = "inventory.yaml";
+  flags.devices.testbed = "beds/two.yaml";
   flags.testbed_content = "abc";
   flags.max_latency_ms = 50;
   flags.figures = {{"pi-1", {{"power", 5000}, {"price_per_hour", 20}}}};
