@@ -9,6 +9,7 @@
 #include <memory>
 #include <string_view>
 
+#include "core/base/broken_pipes.h"
 #include "core/base/poll.h"
 #include "core/transport/socket.h"
 
@@ -79,6 +80,7 @@ TlsProblem tls_problem(const std::string& address, const tls::Credentials* own,
                        const std::string& expected, TimePoint deadline) {
   const auto where = transport::parse_host_port(address);
   if (!where) return {};
+  const QuietBrokenPipes quiet;
   const auto socket = transport::open_connection(*where, deadline);
   if (!socket) return {};
   const std::shared_ptr<SSL_CTX> context = own != nullptr ? own->context() : looking_context();

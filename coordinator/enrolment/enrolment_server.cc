@@ -1,13 +1,11 @@
 #include "coordinator/enrolment/enrolment_server.h"
 
 #include <poll.h>
-#include <pthread.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
-#include <csignal>
 #include <exception>
 #include <list>
 #include <map>
@@ -17,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/broken_pipes.h"
 #include "core/base/poll.h"
 #include "core/tls/enrolment_channel.h"
 #include "core/transport/socket.h"
@@ -32,14 +31,6 @@ constexpr std::chrono::milliseconds kRest{200};
 
 /// Returns the host of "192.0.2.7:41234".
 std::string host_of(const std::string& peer) { return peer.substr(0, peer.rfind(':')); }
-
-/// A peer that is gone is an error of a call, not a signal that ends the process.
-void block_broken_pipes() {
-  sigset_t broken;
-  sigemptyset(&broken);
-  sigaddset(&broken, SIGPIPE);
-  ::pthread_sigmask(SIG_BLOCK, &broken, nullptr);
-}
 
 }  // namespace
 
@@ -104,7 +95,7 @@ struct EnrolmentServer::Impl {
     Connection& one = connections.emplace_back(std::move(socket), peer);
     try {
       one.thread = std::jthread([this, &one] {
-        block_broken_pipes();
+        const QuietBrokenPipes quiet;
         try {
           converse(one);
         } catch (const std::exception& error) {
