@@ -6,11 +6,13 @@
 #include <poll.h>
 
 #include <array>
+#include <chrono>
 #include <memory>
 #include <string_view>
 
 #include "core/base/broken_pipes.h"
 #include "core/base/poll.h"
+#include "core/tls/utc_text.h"
 #include "core/transport/socket.h"
 
 namespace pareto::cluster {
@@ -83,6 +85,11 @@ TlsProblem tls_problem(const std::string& address, const tls::Credentials* own,
   const QuietBrokenPipes quiet;
   const auto socket = transport::open_connection(*where, deadline);
   if (!socket) return {};
+  if (own != nullptr && own->expiry() <= std::chrono::system_clock::now()) {
+    return {true, fmt::format("your certificate has expired ({}), so its daemon refuses it: "
+                              "paretoctl pki renew makes another",
+                              tls::utc_text(own->expiry()))};
+  }
   const std::shared_ptr<SSL_CTX> context = own != nullptr ? own->context() : looking_context();
   const std::unique_ptr<SSL, FreeConnection> connection(SSL_new(context.get()));
   constexpr std::array<unsigned char, 3> kHttp2{2, 'h', '2'};

@@ -89,7 +89,7 @@ TEST_F(Secure, CoordinatorsWithoutTheRightCredentialsAreRefused) {
           AllOf(HasSubstr("role device"), HasSubstr("credentials of a coordinator")));
   const std::string observer = issue("screen", Role::kObserver);
   EXPECT_EQ(ask(devices, observer).exit_code, 0);
-  std::vector<std::string> arguments{"run",   "--split",       "percent:50", "--devices",
+  std::vector<std::string> arguments{"run",   "--split",       "none",  "--devices",
                                      devices, "--credentials", observer};
   for (const std::string& one : small_model()) arguments.push_back(one);
   const Finished runs = paretoctl(arguments);
