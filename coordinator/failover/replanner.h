@@ -27,8 +27,8 @@ class Replanner {
 
   /// Looks up the stored profiles of the cluster's devices by the plan's settings and batch, and
   /// probes the links between those that have one, over the plan's transports. `stop` ends it with
-  /// kClosed. Fails: kNotFound (fewer than two devices were profiled, or the store is empty), and as
-  /// probe_links() and the store do.
+  /// kClosed. Fails: kNotFound (fewer than two devices were profiled), and as probe_links() and the
+  /// store do.
   static Expected<Replanner> make(const model::Model& model, const cluster::Cluster& cluster,
                                   const plan::Plan& plan, results::ResultStore& store,
                                   const std::atomic<bool>& stop, const Progress& progress);
@@ -49,7 +49,7 @@ class Replanner {
   plan::Plan blank_;  ///< all that the plans have in common
   std::vector<planning::DeviceFacts> devices_;
   std::vector<planning::ProbedTransport>
-      links_;  ///< by the order of devices_, the coordinator last
+      links_;  ///< rows in the order of devices_, the coordinator last
   std::vector<std::string> unknown_;
 };
 

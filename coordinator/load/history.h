@@ -48,7 +48,7 @@ class HistoryCheck {
   /// The most sentences that are kept.
   static constexpr std::size_t kMostFindings = 20;
 
-  /// Takes the outputs of a request, whoever computed them, as those that are right.
+  /// Takes the outputs of a request as those that are right.
   void expect(const HistoryLine& right);
   /// Takes the next line of the log. Compares its outputs, byte by byte, with those that are right.
   void add(const HistoryLine& line);
@@ -60,7 +60,7 @@ class HistoryCheck {
   void compare(const HistoryLine& line);
 
   std::map<std::string, std::vector<std::string>> right_;
-  std::vector<bool> seen_;  ///< by number
+  std::vector<bool> seen_;  ///< whether a line of each number came
   std::optional<std::uint64_t> largest_;
   HistoryVerdict verdict_;
 };
