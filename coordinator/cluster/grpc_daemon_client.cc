@@ -414,6 +414,10 @@ class GrpcDaemonClient final : public DaemonClient {
         why ? Error{ErrorCode::kUnavailable,
                     fmt::format("{}: it takes no coordinator", name_and_address(config_))}
             : why.error();
+    // A daemon that is ending is not there for this coordinator.
+    if (attendance_error_->code == ErrorCode::kClosed) {
+      attendance_error_->code = ErrorCode::kUnavailable;
+    }
     return tl::unexpected(*attendance_error_);
   }
 
