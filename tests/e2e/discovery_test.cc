@@ -156,7 +156,7 @@ TEST_F(Discovery, WhatIsFoundIsAnInventory) {
   EXPECT_EQ(found[0].at("host"), "raspberrypi.local");
   EXPECT_EQ(found[0].at("address"), "10.7.0.2:" + std::to_string(port_of(*daemon)));
 
-  const Finished asked = on_near_side({"devices", "--devices", path("found.yaml")});
+  const Finished asked = on_near_side({"devices", "--insecure", "--devices", path("found.yaml")});
   EXPECT_EQ(asked.exit_code, 0) << asked.output << asked.errors;
   EXPECT_THAT(asked.output, AllOf(HasSubstr("pi 1. Küche"), HasSubstr("well")));
 
@@ -253,7 +253,9 @@ TEST_F(Discovery, WithoutABusADaemonServesAndSaysNothing) {
   const auto daemon = start_paretod("pi");
   ASSERT_TRUE(daemon->wait_for_output("not announced: no system bus")) << daemon->errors();
   const std::string address = "10.7.0.2:" + std::to_string(port_of(*daemon));
-  EXPECT_EQ(on_near_side({"devices", "--devices", inventory({{"pi", address}})}).exit_code, 0);
+  const Finished asked =
+      on_near_side({"devices", "--insecure", "--devices", inventory({{"pi", address}})});
+  EXPECT_EQ(asked.exit_code, 0) << asked.output << asked.errors;
   EXPECT_THAT(daemon->errors(), Not(HasSubstr("warning not announced")));
   daemon->signal(SIGTERM);
   EXPECT_EQ(daemon->wait(), 0);

@@ -133,7 +133,11 @@ TEST_F(StageHostTest, FiveThousandIdleConnectionsNeitherBlockNorCost) {
     ASSERT_TRUE(idle.back()) << i;
   }
   EXPECT_TRUE(connect_as(*tcp, address, {kHostedPipeline, 0, control::Role::kUpstream}));
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   EXPECT_LE(read_memory().resident_bytes, before + (std::uint64_t{32} << 20));
+#else
+  static_cast<void>(before);  // Sanitizers take memory of their own for each connection.
+#endif
 }
 
 TEST_F(StageHostTest, EachLinkOnce) {
