@@ -96,8 +96,8 @@ TEST_F(StageHostTest, LinksThatWaitForTheirStagesAreBounded) {
     ASSERT_TRUE(waiting.back()->send(
         control::hello_message({kHostedPipeline + 1 + i, 0, control::Role::kUpstream}), soon()));
   }
-  // One of them is one too many, whichever is heard last: it is told so, or hung up on if the door
-  // had not heard it when the next one came.
+  // One of them is one too many, whichever is heard last: it is told so, or hung up on if it
+  // was not heard when the next one came.
   std::size_t refused = 0;
   for (const auto end = soon(); refused == 0 && SteadyClock().now() < end;) {
     for (const auto& link : waiting) {
