@@ -28,9 +28,7 @@ std::shared_ptr<grpc::Channel> control_channel(const std::string& dialled,
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kPingMs);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kPingPatienceMs);
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-  const auto credentials = own == nullptr
-                               ? grpc::InsecureChannelCredentials()
-                               : transport::grpc_channel_credentials(*own, server, arguments);
+  const auto credentials = transport::grpc_channel_credentials(own, server, arguments);
   return grpc::CreateCustomChannel(dialled, credentials, arguments);
 }
 

@@ -192,11 +192,9 @@ Expected<std::unique_ptr<ControlServer>> ControlServer::start(const std::string&
   std::vector<bool> secured;
   for (Listening& listening : all) {
     // The kernel says who may open a file.
-    const bool plain = listening.file.has_value() || parts.credentials == nullptr;
-    secured.push_back(!plain);
-    acceptors.push_back(
-        add_acceptor(builder, plain ? grpc::InsecureServerCredentials()
-                                    : transport::grpc_server_credentials(*parts.credentials)));
+    const tls::Credentials* const own = listening.file ? nullptr : parts.credentials.get();
+    secured.push_back(own != nullptr);
+    acceptors.push_back(add_acceptor(builder, transport::grpc_renewed_server_credentials(own)));
     if (listening.file) impl->files.push_back(*std::move(listening.file));
   }
   impl->server = builder.BuildAndStart();
@@ -215,11 +213,10 @@ Expected<> ControlServer::check_answers(Nanoseconds patience) const {
   // A connection of its own: what is to be seen is whether a stranger's would be taken.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  const bool plain = impl_->credentials == nullptr || impl_->address.starts_with(kOnFile);
-  const auto secured =
-      plain ? grpc::InsecureChannelCredentials()
-            : transport::grpc_channel_credentials(
-                  *impl_->credentials, tls::dns_name(impl_->credentials->identity()), arguments);
+  const bool on_file = impl_->address.starts_with(kOnFile);
+  const tls::Credentials* const own = on_file ? nullptr : impl_->credentials.get();
+  const auto secured = transport::grpc_channel_credentials(
+      own, own == nullptr ? "" : tls::dns_name(own->identity()), arguments);
   const auto stub = control::v1::Control::NewStub(
       grpc::CreateCustomChannel(address_from_here(impl_->address), secured, arguments));
   grpc::ClientContext context;

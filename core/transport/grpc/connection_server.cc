@@ -10,7 +10,7 @@
 #include <chrono>
 #include <optional>
 
-#include "core/transport/grpc/link_security.h"
+#include "core/transport/grpc/secure.h"
 #include "core/transport/grpc/settings.h"
 #include "core/transport/socket.h"
 
@@ -100,7 +100,7 @@ class LinkService final : public ::grpc::CallbackGenericService {
     auto stream = std::make_shared<ServerStream>(context, options_.limits.read_ahead_bytes, live_);
     std::optional<tls::Identity> peer;
     if (options_.credentials) {
-      auto found = peer_of(*context->auth_context(), *options_.credentials);
+      auto found = options_.credentials->judge(grpc_peer_certificates(*context->auth_context()));
       if (!found) {
         stream->refuse({::grpc::StatusCode::PERMISSION_DENIED, "the certificate does not hold"});
         return stream.get();
@@ -158,7 +158,7 @@ Expected<std::unique_ptr<ConnectionServer>> ConnectionServer::start(const HostPo
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, kIdleMs);
   impl->connections = builder.experimental().AddExternalConnectionAcceptor(
       ::grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
-      server_credentials(options.credentials.get()));
+      grpc_server_credentials(options.credentials.get()));
   builder.RegisterCallbackGenericService(&impl->service);
   impl->server = builder.BuildAndStart();
   if (!impl->server) {

@@ -8,31 +8,49 @@
 #include <grpcpp/security/tls_credentials_options.h>
 #include <grpcpp/support/channel_arguments.h>
 
-#include "core/transport/grpc/link_security.h"
+#include <utility>
 
 namespace pareto::transport {
 namespace {
 
 constexpr unsigned kRefreshSeconds = 5;
+constexpr auto kClients = GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY;
 
 }  // namespace
 
-std::shared_ptr<::grpc::ServerCredentials> grpc_server_credentials(const tls::Credentials& own) {
-  const std::filesystem::path folder = own.folder();
+std::shared_ptr<::grpc::ServerCredentials> grpc_server_credentials(const tls::Credentials* own) {
+  if (own == nullptr) return ::grpc::InsecureServerCredentials();
+  tls::PemTexts pem = own->pem();
+  ::grpc::SslServerCredentialsOptions options(kClients);
+  options.pem_root_certs = std::move(pem.authority);
+  options.pem_key_cert_pairs.push_back({std::move(pem.key), std::move(pem.certificate)});
+  return ::grpc::SslServerCredentials(options);
+}
+
+std::shared_ptr<::grpc::ServerCredentials> grpc_renewed_server_credentials(
+    const tls::Credentials* own) {
+  if (own == nullptr) return ::grpc::InsecureServerCredentials();
+  const std::filesystem::path folder = own->folder();
   const auto files = std::make_shared<::grpc::experimental::FileWatcherCertificateProvider>(
       folder / tls::kKeyFile, folder / tls::kCertificateFile, folder / tls::kAuthorityFile,
       kRefreshSeconds);
   ::grpc::experimental::TlsServerCredentialsOptions options(files);
   options.watch_root_certs();
   options.watch_identity_key_cert_pairs();
-  options.set_cert_request_type(GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+  options.set_cert_request_type(kClients);
   return ::grpc::experimental::TlsServerCredentials(options);
 }
 
 std::shared_ptr<::grpc::ChannelCredentials> grpc_channel_credentials(
-    const tls::Credentials& own, const std::string& server, ::grpc::ChannelArguments& arguments) {
+    const tls::Credentials* own, const std::string& server, ::grpc::ChannelArguments& arguments) {
+  if (own == nullptr) return ::grpc::InsecureChannelCredentials();
   arguments.SetSslTargetNameOverride(server);
-  return grpc::channel_credentials(&own);
+  tls::PemTexts pem = own->pem();
+  ::grpc::SslCredentialsOptions options;
+  options.pem_root_certs = std::move(pem.authority);
+  options.pem_private_key = std::move(pem.key);
+  options.pem_cert_chain = std::move(pem.certificate);
+  return ::grpc::SslCredentials(options);
 }
 
 std::string grpc_peer_certificates(const ::grpc::AuthContext& context) {

@@ -16,15 +16,18 @@ class ServerCredentials;
 
 namespace pareto::transport {
 
-/// Makes the credentials of a server. It takes no client without a certificate of the authority.
-/// New connections see files that were renewed within a minute. gRPC knows no list of certificates
-/// that were taken back: judge what grpc_peer_certificates() returns.
-std::shared_ptr<::grpc::ServerCredentials> grpc_server_credentials(const tls::Credentials& own);
+/// Makes the credentials of a server, from what is in use now; without TLS for null. It takes no
+/// client without a certificate of the authority.
+std::shared_ptr<::grpc::ServerCredentials> grpc_server_credentials(const tls::Credentials* own);
+/// Makes the same of a server that outlives its certificate: new connections see files that were
+/// renewed within seconds.
+std::shared_ptr<::grpc::ServerCredentials> grpc_renewed_server_credentials(
+    const tls::Credentials* own);
 
-/// Makes the credentials of a channel, from what is in use now. `server`: the name that the
-/// server's certificate has to hold (tls::dns_name); it is set among the arguments.
+/// Makes the credentials of a channel, from what is in use now; without TLS for null. `server`: the
+/// name that the server's certificate has to hold (tls::dns_name); it is set among the arguments.
 std::shared_ptr<::grpc::ChannelCredentials> grpc_channel_credentials(
-    const tls::Credentials& own, const std::string& server, ::grpc::ChannelArguments& arguments);
+    const tls::Credentials* own, const std::string& server, ::grpc::ChannelArguments& arguments);
 
 /// Returns the certificates that the other end of a call showed, as PEM and its own first; "" if it
 /// showed none. gRPC has verified them, but for the list of those taken back: Credentials::judge()

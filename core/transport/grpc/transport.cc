@@ -9,8 +9,8 @@
 #include <grpcpp/support/channel_arguments.h>
 
 #include "core/transport/grpc/link.h"
-#include "core/transport/grpc/link_security.h"
 #include "core/transport/grpc/listener.h"
+#include "core/transport/grpc/secure.h"
 #include "core/transport/grpc/settings.h"
 #include "core/transport/grpc/stream.h"
 #include "core/transport/socket.h"
@@ -59,7 +59,7 @@ class ClientStream final
 
   /// Returns who has taken the call. Fails: kPermission.
   Expected<tls::Identity> peer(const tls::Credentials& credentials) const {
-    return peer_of(*context_.auth_context(), credentials);
+    return credentials.judge(grpc_peer_certificates(*context_.auth_context()));
   }
 
   void OnReadInitialMetadataDone(bool ok) override {
@@ -169,10 +169,9 @@ class GrpcTransport final : public Transport {
       arguments.SetInt(setting, number);
     }
     const tls::Credentials* const credentials = options.credentials.get();
-    if (credentials != nullptr) arguments.SetSslTargetNameOverride(wanted_name(options));
+    const auto secured = grpc_channel_credentials(credentials, wanted_name(options), arguments);
     for (int attempt = 1;; ++attempt) {
-      auto channel =
-          ::grpc::CreateCustomChannel(address, channel_credentials(credentials), arguments);
+      auto channel = ::grpc::CreateCustomChannel(address, secured, arguments);
       const auto connected = wait_until_connected(*channel, address, deadline);
       if (connected) return channel;
       if (connected.error().code != ErrorCode::kUnavailable) {
