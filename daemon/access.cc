@@ -20,14 +20,10 @@ int usual_port(std::string_view transport) {
   return transport == "grpc" ? 7072 : 0;
 }
 
-bool leaves_the_machine(const std::string& address) {
-  return transport::parse_host_port(address).has_value() && !transport::is_loopback(address);
-}
-
 /// Checks an address of a daemon without credentials. Fails: kInvalidArgument.
 Expected<> check_closed(const DaemonConfig& config, const std::string& setting,
                         const std::string& address) {
-  if (config.insecure || !leaves_the_machine(address)) return {};
+  if (config.insecure || !transport::is_of_network(address)) return {};
   return fail(
       ErrorCode::kInvalidArgument,
       "{} {} is reached from other machines, and this daemon has no credentials{}: everybody there "

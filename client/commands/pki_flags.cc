@@ -13,10 +13,6 @@ namespace {
 
 constexpr const char* kCredentialsVariable = "PARETO_CREDENTIALS";
 
-std::filesystem::path in_user_folder(const char* leaf) {
-  return tls::user_folder(leaf, std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
-}
-
 /// A flag, whether it is given, and the actions that take it.
 struct TakenBy {
   const char* flag;
@@ -120,14 +116,14 @@ Expected<tls::SigningTerms> PkiFlags::terms(tls::OtherKeys others) const {
 }
 
 std::filesystem::path PkiFlags::authority_folder() const {
-  return authority.empty() ? in_user_folder("authority") : std::filesystem::path(authority);
+  return authority.empty() ? tls::user_folder("authority") : std::filesystem::path(authority);
 }
 
 std::filesystem::path PkiFlags::credentials_folder() const {
   if (!credentials.empty()) return credentials;
   const char* const named = std::getenv(kCredentialsVariable);
   if (named != nullptr && *named != '\0') return named;
-  return in_user_folder("credentials");
+  return tls::user_folder("credentials");
 }
 
 }  // namespace pareto::client

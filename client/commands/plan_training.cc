@@ -14,6 +14,7 @@
 #include "client/commands/progress.h"
 #include "client/commands/show.h"
 #include "client/commands/splits_flag.h"
+#include "client/commands/sweep_flags.h"
 #include "client/report/plan_text.h"
 #include "client/report/trial_list.h"
 #include "coordinator/cluster/plan_file.h"
@@ -28,14 +29,6 @@ namespace {
 
 double step_ms(const results::TrialRecord& trial) {
   return trial.prediction ? trial.prediction->latency_ms : std::numeric_limits<double>::infinity();
-}
-
-std::vector<int> every_number_of_devices(const cluster::Cluster& cluster) {
-  std::vector<int> numbers;
-  for (std::size_t number = 2; number <= cluster.size(); ++number) {
-    numbers.push_back(static_cast<int>(number));
-  }
-  return numbers.empty() ? std::vector<int>{1} : numbers;
 }
 
 Expected<sweep::SweepOptions> options_of(PlanningFlags& flags, const PlanTrainingWish& wish,
@@ -62,12 +55,8 @@ Expected<> predict(Context& context, const model::Model& model, const model::Mod
   ProbeInHand probe;
   const LeaveSoon leaving(context, kStopping, kExitFailed, [&] { return probe.or_hung(cluster); });
   Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
-  const auto shown = [&](const std::string& now, std::size_t done, std::size_t total) {
-    probe.show(now, done < total);
-    progress.show(done, total, now, now);
-  };
   PARETO_TRY(sweep::predict_training(model, loss, cluster, options, run.trials,
-                                     context.stop.watch(), shown));
+                                     context.stop.watch(), shown_on(progress, probe)));
   std::ranges::stable_sort(run.trials, {}, step_ms);
   return {};
 }
@@ -113,12 +102,12 @@ Expected<int> PlanTraining::run(Context& context, PlanningFlags& flags,
   PARETO_ASSIGN(options.batches, batches_for(context, model, flags.named_batches));
   options.batches.resize(1);
   PARETO_ASSIGN(const model::Model loss, with_context(model::open_loss(loss_, model), "--loss"));
-  PARETO_TRY(select_splits(context, model, options.splits));
+  PARETO_ASSIGN(const auto cuts, select_splits(context, model, options.splits));
   DeviceFlags devices = flags.devices;
   if (!flags.local_devices) devices.settle(context);
   PARETO_ASSIGN(const cluster::Cluster cluster,
                 devices.connect(context, flags.local_devices.value_or(kLocalDevices), conditions));
-  options.stages = every_number_of_devices(cluster);
+  options.stages = every_number_of_stages(cluster.size(), cuts.size());
   PARETO_ASSIGN(results::RunRecord run,
                 sweep::make_run(model, cluster, options, context.command_line));
   PARETO_TRY(as_stopped(context, predict(context, model, loss, cluster, options, run)));

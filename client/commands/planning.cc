@@ -28,12 +28,6 @@ namespace pareto::client {
 namespace {
 
 constexpr const char* kAllCodecs = "all";
-profile::Profiler::Progress shown_on(Progress& progress, ProbeInHand& probe) {
-  return [&](const std::string& now, std::size_t done, std::size_t total) {
-    probe.show(now, done < total);
-    progress.show(done, total, now, now);
-  };
-}
 
 /// Parses "tcp,grpc", "auto", each known and once. Fails: as parse_transports; kInvalidArgument (a
 /// mix, which is of the links of one chain).
@@ -265,6 +259,13 @@ void PlanningSession::tell_of_others(Context& context) {
   for (const results::Disturbance& busy : results::disturbances(others_.others())) {
     context.err << fmt::format("{}: {}\n", busy.where, busy.text);
   }
+}
+
+profile::Profiler::Progress shown_on(Progress& progress, ProbeInHand& probe) {
+  return [&](const std::string& now, std::size_t done, std::size_t total) {
+    probe.show(now, done < total);
+    progress.show(done, total, now, now);
+  };
 }
 
 }  // namespace pareto::client

@@ -9,6 +9,7 @@
 #include "client/commands/device_flags.h"
 #include "client/commands/leave_soon.h"
 #include "client/commands/model_flags.h"
+#include "client/commands/progress.h"
 #include "client/commands/runner_flags.h"
 #include "client/commands/store_flags.h"
 #include "client/commands/time_flags.h"
@@ -122,5 +123,8 @@ class PlanningSession {
   ProbeInHand probe_;
   std::unique_ptr<LeaveSoon> leaving_;  // last: it asks the devices
 };
+
+/// Returns what shows the progress of profiling and probing, and what is in hand. Both outlive it.
+profile::Profiler::Progress shown_on(Progress& progress, ProbeInHand& probe);
 
 }  // namespace pareto::client

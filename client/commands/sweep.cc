@@ -101,7 +101,8 @@ class SweepCommand final : public Command {
     if (!dry_run_) PARETO_TRY(check_name(context));
     if (!dry_run_) PARETO_TRY(serve_metrics(context));
     PARETO_ASSIGN(cluster::Cluster cluster, flags_.connect(context));
-    if (options.stages.empty()) options.stages = every_number(cluster.size(), cuts.size());
+    if (options.stages.empty())
+      options.stages = every_number_of_stages(cluster.size(), cuts.size());
     PARETO_ASSIGN(results::RunRecord run,
                   sweep::make_run(model, cluster, options, context.command_line));
     for (const results::TrialRecord& trial : run.trials) {
@@ -181,17 +182,6 @@ class SweepCommand final : public Command {
 
   static bool is_predicted(const sweep::SweepOptions& options) {
     return options.adaptive || options.predict;
-  }
-
-  /// Returns every number of stages, beyond one, that this number of devices and split points
-  /// allows.
-  static std::vector<int> every_number(std::size_t devices, std::size_t points) {
-    std::vector<int> numbers;
-    const std::size_t most = std::min(devices, points + 1);
-    for (std::size_t number = 2; number <= most; ++number) {
-      numbers.push_back(static_cast<int>(number));
-    }
-    return numbers.empty() ? std::vector<int>{1} : numbers;
   }
 
   /// Starts the metrics server before the devices are connected: in the network of the caller, not

@@ -286,4 +286,13 @@ int SweepFlags::local_devices() const {
   return options.stages.empty() ? kLocalDevices : std::ranges::max(options.stages);
 }
 
+std::vector<int> every_number_of_stages(std::size_t devices, std::size_t points) {
+  std::vector<int> numbers;
+  const std::size_t most = std::min(devices, points + 1);
+  for (std::size_t number = 2; number <= most; ++number) {
+    numbers.push_back(static_cast<int>(number));
+  }
+  return numbers.empty() ? std::vector<int>{1} : numbers;
+}
+
 }  // namespace pareto::client

@@ -91,4 +91,8 @@ class SweepFlags {
   bool exhaustive_ = false;
 };
 
+/// Returns every number of stages, beyond one, that this number of devices and split points allows;
+/// 1 if none is.
+std::vector<int> every_number_of_stages(std::size_t devices, std::size_t points);
+
 }  // namespace pareto::client

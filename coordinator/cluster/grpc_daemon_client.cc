@@ -477,8 +477,7 @@ Expected<std::unique_ptr<DaemonClient>> connect_by(const DeviceConfig& config,
 Expected<std::unique_ptr<DaemonClient>> connect_over_grpc(const DeviceConfig& config,
                                                           const std::string& dialled,
                                                           milliseconds timeout) {
-  const bool leaves_the_machine =
-      transport::parse_host_port(dialled).has_value() && !transport::is_loopback(dialled);
+  const bool leaves_the_machine = transport::is_of_network(dialled);
   if (leaves_the_machine && !config.insecure && config.credentials == nullptr) {
     return fail(ErrorCode::kPermission,
                 "{}: it is reached over a network, and you have no credentials: paretoctl pki init "

@@ -1,19 +1,11 @@
 #include "coordinator/cluster/own_credentials.h"
 
-#include <cstdlib>
 #include <filesystem>
 
 #include "core/tls/credentials.h"
 #include "core/tls/credentials_folder.h"
 
 namespace pareto::cluster {
-namespace {
-
-std::filesystem::path usual_folder() {
-  return tls::user_folder("credentials", std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
-}
-
-}  // namespace
 
 Expected<> give_credentials(const CredentialsChoice& choice, std::vector<DeviceConfig>& devices) {
   if (choice.insecure) {
@@ -24,8 +16,9 @@ Expected<> give_credentials(const CredentialsChoice& choice, std::vector<DeviceC
     for (DeviceConfig& device : devices) device.insecure = true;
     return {};
   }
-  auto opened = tls::Credentials::open(
-      choice.folder.empty() ? usual_folder() : std::filesystem::path(choice.folder));
+  auto opened =
+      tls::Credentials::open(choice.folder.empty() ? tls::user_folder("credentials")
+                                                   : std::filesystem::path(choice.folder));
   if (!opened && choice.folder.empty() && opened.error().code == ErrorCode::kNotFound) return {};
   PARETO_ASSIGN(const std::shared_ptr<tls::Credentials> own, std::move(opened));
   for (DeviceConfig& device : devices) {

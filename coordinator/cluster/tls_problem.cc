@@ -85,11 +85,6 @@ TlsProblem tls_problem(const std::string& address, const tls::Credentials* own,
   const QuietBrokenPipes quiet;
   const auto socket = transport::open_connection(*where, deadline);
   if (!socket) return {};
-  if (own != nullptr && own->expiry() <= std::chrono::system_clock::now()) {
-    return {true, fmt::format("your certificate has expired ({}), so its daemon refuses it: "
-                              "paretoctl pki renew makes another",
-                              tls::utc_text(own->expiry()))};
-  }
   const std::shared_ptr<SSL_CTX> context = own != nullptr ? own->context() : looking_context();
   const std::unique_ptr<SSL, FreeConnection> connection(SSL_new(context.get()));
   constexpr std::array<unsigned char, 3> kHttp2{2, 'h', '2'};
@@ -102,6 +97,13 @@ TlsProblem tls_problem(const std::string& address, const tls::Credentials* own,
             "its daemon lets in only those who have credentials, and you have none: paretoctl pki "
             "init makes yours, --credentials names their folder"};
   }
+  const bool alerted = error == SSL_ERROR_SSL && last_reason().find("alert") != std::string::npos;
+  if (own != nullptr && (error == SSL_ERROR_NONE || alerted) &&
+      own->expiry() <= std::chrono::system_clock::now()) {
+    return {true, fmt::format("your certificate has expired ({}), so its daemon refuses it: "
+                              "paretoctl pki renew makes another",
+                              tls::utc_text(own->expiry()))};
+  }
   if (error == SSL_ERROR_NONE) {
     if (std::string why = judge_server(*connection, expected); !why.empty()) return {true, why};
     return {true, refusal(*connection, socket->get(), deadline)};
@@ -112,7 +114,7 @@ TlsProblem tls_problem(const std::string& address, const tls::Credentials* own,
                               "there, of the authority in {}",
                               X509_verify_cert_error_string(verdict), own->folder().string())};
   }
-  if (error == SSL_ERROR_SSL && last_reason().find("alert") != std::string::npos) {
+  if (alerted) {
     return {true, fmt::format("its daemon refuses the connection ({})", last_reason())};
   }
   // A peer that waits for more, or hangs up on the first bytes, does not speak TLS.

@@ -29,9 +29,6 @@ constexpr int kAcceptedAtOnce = 64;
 // Where no connection can be taken (no descriptors are left), until it is tried again.
 constexpr std::chrono::milliseconds kRest{200};
 
-/// Returns the host of "192.0.2.7:41234".
-std::string host_of(const std::string& peer) { return peer.substr(0, peer.rfind(':')); }
-
 }  // namespace
 
 struct EnrolmentServer::Impl {
@@ -77,13 +74,13 @@ struct EnrolmentServer::Impl {
     if (connections.size() < limits.connections) return;
     std::map<std::string, int> count;
     for (const Connection& one : connections) {
-      if (!one.invited) ++count[host_of(one.peer)];
+      if (!one.invited) ++count[transport::host_of(one.peer)];
     }
     const auto most =
         std::ranges::max_element(count, {}, [](const auto& row) { return row.second; });
     if (most == count.end()) return;
     const auto oldest = std::ranges::find_if(connections, [&](const Connection& one) {
-      return !one.invited && host_of(one.peer) == most->first;
+      return !one.invited && transport::host_of(one.peer) == most->first;
     });
     end(*oldest);
     connections.erase(oldest);

@@ -13,7 +13,6 @@ namespace {
 
 // A request in PEM is a third longer than in DER, and may have text around it.
 constexpr std::uint64_t kLongestRequestFile = 4 * tls::kLongestRequestBytes;
-constexpr std::size_t kLongestName = 63;
 
 }  // namespace
 
@@ -69,7 +68,7 @@ Expected<bool> update_revoked(const tls::Authority& authority,
 
 std::string name_of_host(std::string_view host) {
   std::string name;
-  for (const unsigned char letter : host.substr(0, host.find('.')).substr(0, kLongestName)) {
+  for (const unsigned char letter : host.substr(0, host.find('.')).substr(0, tls::kLongestName)) {
     name += std::isalnum(letter) != 0 ? static_cast<char>(letter) : '-';
   }
   while (name.starts_with('-')) name.erase(0, 1);

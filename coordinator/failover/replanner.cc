@@ -36,10 +36,6 @@ std::vector<std::string> transports_of(const plan::Plan& plan) {
   return names;
 }
 
-Expected<planning::SplitChoice> cuts_of(const model::Model& model) {
-  return model::select_split_points(model, "modules");
-}
-
 }  // namespace
 
 Expected<Replanner> Replanner::make(const model::Model& model, const cluster::Cluster& cluster,
@@ -77,12 +73,11 @@ Expected<Replanner> Replanner::make(const model::Model& model, const cluster::Cl
       if (!is_kept) ways[from][to].clear();
     }
   }
-  PARETO_ASSIGN(const planning::SplitChoice cuts, cuts_of(model));
-  PARETO_ASSIGN(const auto sizes, profile::sizes_to_probe(model, cuts, {plan.batch}));
+  PARETO_ASSIGN(made.cuts_, model::select_split_points(model, "modules"));
+  PARETO_ASSIGN(const auto sizes, profile::sizes_to_probe(model, made.cuts_, {plan.batch}));
   for (const std::string& name : profile::names_in(ways)) {
-    PARETO_ASSIGN(
-        const planning::ProbedLinks links,
-        profile::probe_links(cluster, ways, name, sizes, stop, progress));
+    PARETO_ASSIGN(const planning::ProbedLinks links,
+                  profile::probe_links(cluster, ways, name, sizes, stop, progress));
     made.links_.push_back({name, among(links, kept)});
   }
   return made;
@@ -103,9 +98,7 @@ Expected<plan::Plan> Replanner::without(const std::set<std::string>& lost) const
   for (const planning::ProbedTransport& one : links_) {
     links.push_back({one.name, among(one.links, kept)});
   }
-  PARETO_ASSIGN(planning::SplitChoice cuts, cuts_of(*model_));
-  const auto space =
-      planning::make_cut_space(*model_, {}, std::move(cuts), std::move(devices), blank_);
+  const auto space = planning::make_cut_space(*model_, {}, cuts_, std::move(devices), blank_);
   PARETO_ASSIGN(const planning::CostInputs inputs, space->inputs(links));
   PARETO_ASSIGN(const std::vector<search::FrontPoint> front,
                 search::builtin_searches().front()->search(inputs, {}));

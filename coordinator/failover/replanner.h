@@ -47,6 +47,7 @@ class Replanner {
 
   const model::Model* model_;
   plan::Plan blank_;  ///< all that the plans have in common
+  planning::SplitChoice cuts_;
   std::vector<planning::DeviceFacts> devices_;
   std::vector<planning::ProbedTransport>
       links_;  ///< rows in the order of devices_, the coordinator last

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -13,7 +12,6 @@
 #include <utility>
 
 #include "core/base/file.h"
-#include "core/base/text.h"
 #include "core/tls/credentials.h"
 #include "core/tls/enrolment.h"
 #include "core/tls/signing.h"

@@ -214,10 +214,10 @@ Expected<bool> Credentials::refresh() {
 std::filesystem::path Credentials::folder() const {
   return std::filesystem::path(impl_->paths.certificate).parent_path();
 }
-Identity Credentials::identity() const { return impl_->watched.in_use().identity; }
-std::shared_ptr<SSL_CTX> Credentials::context() const { return impl_->watched.in_use().context; }
-PemTexts Credentials::pem() const { return impl_->watched.in_use().pem; }
-std::chrono::sys_seconds Credentials::expiry() const { return impl_->watched.in_use().expiry; }
+Identity Credentials::identity() const { return impl_->watched.in_use()->identity; }
+std::shared_ptr<SSL_CTX> Credentials::context() const { return impl_->watched.in_use()->context; }
+PemTexts Credentials::pem() const { return impl_->watched.in_use()->pem; }
+std::chrono::sys_seconds Credentials::expiry() const { return impl_->watched.in_use()->expiry; }
 
 Expected<Identity> Credentials::peer_of(ssl_st& connection) {
   X509* const certificate = SSL_get0_peer_certificate(&connection);

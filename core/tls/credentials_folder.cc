@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <system_error>
 #include <utility>
 
@@ -77,7 +78,7 @@ Expected<CredentialsTexts> credentials_texts(std::string key, std::string_view c
   PARETO_ASSIGN(const Certificate own, certificate_of(certificate));
   PARETO_ASSIGN(const Certificate issuer, certificate_of(authority));
   PARETO_ASSIGN(const RevocationList list, revocation_list_of(revoked));
-  return CredentialsTexts{to_pem(*own), std::move(key), to_pem(*issuer), to_pem(*list)};
+  return CredentialsTexts{{to_pem(*own), std::move(key), to_pem(*issuer)}, to_pem(*list)};
 }
 
 struct NewCredentials::Impl {
@@ -210,6 +211,10 @@ fs::path user_folder(std::string_view leaf, const char* config_home, const char*
     base = fs::path(home) / ".config";
   }
   return base / "pareto-edge" / leaf;
+}
+
+fs::path user_folder(std::string_view leaf) {
+  return user_folder(leaf, std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
 }
 
 }  // namespace pareto::tls

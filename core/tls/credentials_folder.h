@@ -18,10 +18,7 @@ struct KeyRequest {
 KeyRequest make_key_request();
 
 /// The PEM texts of a folder of credentials.
-struct CredentialsTexts {
-  std::string certificate;
-  std::string key;
-  std::string authority;
+struct CredentialsTexts : PemTexts {
   std::string revoked;
 };
 /// Makes the texts of what came in DER. Fails: kInvalidArgument (no certificate, no list).
@@ -58,5 +55,7 @@ class NewCredentials {
 /// Returns "…/pareto-edge/credentials" below $XDG_CONFIG_HOME or ~/.config: a coordinator's own.
 /// `leaf`: another name in the place of "credentials". Arguments: of the environment; null: unset.
 std::filesystem::path user_folder(std::string_view leaf, const char* config_home, const char* home);
+/// Returns the same by the environment of this process.
+std::filesystem::path user_folder(std::string_view leaf);
 
 }  // namespace pareto::tls

@@ -227,7 +227,6 @@ std::string encode(const EnrolmentEnd& end) {
 }
 
 Expected<EnrolmentRequest> parse_enrolment_request(std::string_view bytes) {
-  constexpr std::size_t kLongestName = 63;
   PartReader reader(bytes);
   PARETO_ASSIGN(const Kind kind, reader.kind());
   if (kind != kRequest) return other_kind(kind);

@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::array kRoles{Role::kCoordinator, Role::kDevice, Role::kObserver};
 constexpr std::string_view kDomain = ".pareto-edge";
-constexpr std::size_t kLongestName = 63;  // of a label of a DNS name
 
 }  // namespace
 

@@ -32,6 +32,8 @@ std::string to_string(const Identity& identity);
 /// Reads what to_string() wrote. Fails: kInvalidArgument.
 Expected<Identity> parse_identity(std::string_view text);
 
+/// Characters of a name, those of a label of a DNS name.
+inline constexpr std::size_t kLongestName = 63;
 /// Checks the name of a device, a coordinator or an observer: 1 to 63 letters, digits and hyphens,
 /// as in a host's name. Fails: kInvalidArgument.
 Expected<> valid_name(std::string_view name);

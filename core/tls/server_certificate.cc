@@ -138,15 +138,15 @@ Expected<bool> ServerCertificate::refresh() {
 }
 
 std::shared_ptr<SSL_CTX> ServerCertificate::context() const {
-  return impl_->watched.in_use().context;
+  return impl_->watched.in_use()->context;
 }
 
 std::chrono::sys_seconds ServerCertificate::expiry() const {
-  return impl_->watched.in_use().expiry;
+  return impl_->watched.in_use()->expiry;
 }
 
 std::vector<std::string> ServerCertificate::warnings() const {
-  return impl_->watched.in_use().warnings;
+  return impl_->watched.in_use()->warnings;
 }
 
 }  // namespace pareto::tls

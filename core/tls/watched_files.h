@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -45,12 +46,13 @@ class WatchedFiles {
       refusal_ = loaded.error();
       return tl::unexpected(std::move(loaded).error());
     }
-    in_use_ = *std::move(loaded);
+    in_use_ = std::make_shared<const Loaded>(*std::move(loaded));
     taken_ = now;
     return true;
   }
 
-  Loaded in_use() const {
+  /// Returns what is in use; null before the first refresh() that succeeded.
+  std::shared_ptr<const Loaded> in_use() const {
     const std::lock_guard lock(mutex_);
     return in_use_;
   }
@@ -67,7 +69,7 @@ class WatchedFiles {
   std::optional<std::vector<FileStamp>> taken_;    ///< no value: none was in use yet
   std::optional<std::vector<FileStamp>> refused_;  ///< of files that could not be used
   Error refusal_{};
-  Loaded in_use_{};
+  std::shared_ptr<const Loaded> in_use_;
 };
 
 }  // namespace pareto::tls

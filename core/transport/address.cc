@@ -83,4 +83,10 @@ bool is_loopback(std::string_view address) {
   return parsed->host == "localhost" || parsed->host == "::1" || parsed->host.starts_with("127.");
 }
 
+bool is_of_network(std::string_view address) {
+  return parse_host_port(address).has_value() && !is_loopback(address);
+}
+
+std::string host_of(const std::string& address) { return address.substr(0, address.rfind(':')); }
+
 }  // namespace pareto::transport

@@ -22,5 +22,11 @@ std::string to_string(const HostPort& address);
 /// Returns whether an address, "HOST:PORT", is one of the loopback interface. Others of this
 /// machine's are not known.
 bool is_loopback(std::string_view address);
+/// Returns whether an address is "HOST:PORT" and not one of the loopback interface: those of a
+/// network come there.
+bool is_of_network(std::string_view address);
+/// Returns "10.0.0.1" of "10.0.0.1:4711", with the brackets of IPv6; a text without a port as it
+/// is.
+std::string host_of(const std::string& address);
 
 }  // namespace pareto::transport

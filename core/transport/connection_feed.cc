@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/base/poll.h"
+#include "core/transport/address.h"
 
 namespace pareto::transport {
 namespace {
@@ -28,21 +29,16 @@ int reserved_from() {
   return most - std::min(ConnectionFeed::kReserve, most / 2);
 }
 
-/// An address without its port, or all of that of a Unix socket.
-std::string host_of_address(const std::string& address) {
-  return address.substr(0, address.rfind(':'));
-}
-
 /// Returns how many open connections come from the host of this one to the same port, itself
-/// included. The kernel knows them. Descriptors with higher numbers
-/// than this one's are not looked at, because the lowest free number is given out.
+/// included. The kernel knows them. Descriptors with higher numbers than this one's are not looked
+/// at, because the lowest free number is given out.
 int of_same_host(const FileDescriptor& connection) {
-  const std::string host = host_of_address(remote_address(connection));
+  const std::string host = host_of(remote_address(connection));
   const std::string here = local_address(connection);
   int count = 0;
   for (int number = 0; number <= connection.get(); ++number) {
     FileDescriptor other(number);
-    if (local_address(other) == here && host_of_address(remote_address(other)) == host) ++count;
+    if (local_address(other) == here && host_of(remote_address(other)) == host) ++count;
     static_cast<void>(other.release());
   }
   return count;

@@ -61,7 +61,6 @@ Expected<> describe_device(const ControlParts& parts, const v1::DescribeRequest&
   reply.set_trains(true);
   reply.set_insecure(parts.insecure);
   if (parts.credentials) {
-    reply.set_identity(tls::to_string(parts.credentials->identity()));
     reply.set_certificate_expires(parts.credentials->expiry().time_since_epoch().count());
   }
   reply.set_limit_cores(static_cast<std::uint32_t>(parts.limit_cores));

@@ -120,17 +120,20 @@ Expected<> SessionTable::hold_shard(std::uint64_t session, const std::string& ha
 }
 
 Expected<> SessionTable::release_shard(std::uint64_t session, const std::string& handle) {
-  PARETO_TRY(check_shard(session, handle));
   const std::lock_guard lock(mutex_);
+  PARETO_TRY(check_shard_locked(session, handle));
   PARETO_ASSIGN(Session* const found, find(session));
-  const auto held = std::ranges::find(found->shards, handle);
-  if (held == found->shards.end()) return fail(ErrorCode::kNotFound, "no shard \"{}\"", handle);
-  found->shards.erase(held);
+  found->shards.erase(std::ranges::find(found->shards, handle));
   return {};
 }
 
 Expected<> SessionTable::check_shard(std::uint64_t session, const std::string& handle) const {
   const std::lock_guard lock(mutex_);
+  return check_shard_locked(session, handle);
+}
+
+Expected<> SessionTable::check_shard_locked(std::uint64_t session,
+                                            const std::string& handle) const {
   PARETO_ASSIGN(const Session* const found, find(session));
   const auto holds = [&](const Session& one) {
     return std::ranges::find(one.shards, handle) != one.shards.end();

@@ -92,6 +92,8 @@ class SessionTable {
   /// Returns an open session. mutex_ is held. Fails: kUnavailable.
   Expected<const Session*> find(std::uint64_t session) const;
   Expected<Session*> find(std::uint64_t session);
+  /// Does what check_shard() does. mutex_ is held.
+  Expected<> check_shard_locked(std::uint64_t session, const std::string& handle) const;
 
   ShardCache& shards_;
   StageHost& stages_;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/clock.h"
+#include "core/transport/address.h"
 
 namespace pareto::daemon {
 
@@ -25,7 +26,7 @@ class SilentPeers {
   /// `address`: "10.0.0.1:4711".
   void connected(const std::string& address, TimePoint now) {
     const std::lock_guard lock(mutex_);
-    if (waiting_.size() < kMost) waiting_[port_of(address)] = {host_of(address), now};
+    if (waiting_.size() < kMost) waiting_[port_of(address)] = {transport::host_of(address), now};
   }
   /// `peer`: as gRPC writes it, "ipv4:10.0.0.1:4711".
   void heard(const std::string& peer) {
@@ -67,9 +68,6 @@ class SilentPeers {
     int connections = 0;
     Deadline told{};  ///< when it was reported last; no value: never
   };
-  static std::string host_of(const std::string& address) {
-    return address.substr(0, address.rfind(':'));
-  }
   static std::string port_of(const std::string& address) {
     return address.substr(address.rfind(':') + 1);
   }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/counted.h"
+#include "core/transport/address.h"
 #include "core/transport/link_probe.h"
 #include "core/transport/ping.h"
 #include "daemon/stage/link_peers.h"
@@ -29,9 +30,6 @@ constexpr std::chrono::seconds kLongestProbe = transport::kLongestProbe + std::c
 constexpr std::chrono::seconds kBetweenLines{60};
 // Most bytes of a ping's frame, without its tensor.
 constexpr std::uint64_t kPingOverhead = 64 << 10;
-
-/// Returns "10.0.0.1" of "10.0.0.1:4711"; anything without a port as it is.
-std::string host_of(const std::string& peer) { return peer.substr(0, peer.rfind(':')); }
 
 }  // namespace
 
@@ -85,7 +83,7 @@ void LinkDoor::admit(std::unique_ptr<transport::Link> link) {
   if (taken() >= kMaxPending) make_room();
   Pending& pending = pending_.emplace_back();
   transport::Link& raw = *link;
-  pending.host = host_of(raw.peer());
+  pending.host = transport::host_of(raw.peer());
   pending.link = std::move(link);
   try {
     pending.thread = std::jthread([this, &pending, &raw] {

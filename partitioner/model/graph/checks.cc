@@ -114,6 +114,12 @@ bool asks_for_sizes(const std::string& kind) {
   return kKinds.contains(kind);
 }
 
+bool writes_to_input(const std::string& kind) {
+  static const std::unordered_set<std::string> kOfLists{"aten::append", "aten::extend",
+                                                        "aten::insert", "aten::_set_item"};
+  return kOfLists.contains(kind) || (kind.ends_with('_') && !kind.ends_with("__"));
+}
+
 void remove_checks(torch::jit::Graph& graph) {
   for (Node* branch : nodes_of_kind(graph.block(), c10::prim::If)) remove_check(branch);
 }

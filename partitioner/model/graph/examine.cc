@@ -67,7 +67,7 @@ std::vector<bool> values_of_data(const Graph& graph) {
   for (const std::int64_t input : graph.inputs) of_data[static_cast<std::size_t>(input)] = true;
   for (const Operator& op : graph.operators) {
     if (!reads_any(op, of_data) || asks_for_sizes(op.kind)) continue;
-    const bool writes = op.kind.ends_with('_') && !op.inputs.empty();
+    const bool writes = writes_to_input(op.kind) && !op.inputs.empty();
     if (writes && !of_data[static_cast<std::size_t>(op.inputs.front())]) {
       // Whatever shares memory with what it writes to holds data from now on.
       return std::vector<bool>(graph.values.size(), true);

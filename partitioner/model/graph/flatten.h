@@ -45,6 +45,9 @@ bool sizes_follow_data(const std::string& kind);
 /// Returns whether operators of a kind read shapes or types of their inputs, and not their
 /// elements.
 bool asks_for_sizes(const std::string& kind);
+/// Returns whether operators of a kind write what they read into their first input, a tensor or
+/// a list.
+bool writes_to_input(const std::string& kind);
 
 /// Puts values in place of what is read from dicts under constant keys.
 void read_dicts(torch::jit::Graph& graph);

@@ -110,7 +110,7 @@ bool ignores_numbers(torch::jit::Graph& graph, std::size_t data_inputs) {
     if (asks_for_sizes(kind) || std::ranges::none_of(node->inputs(), is_of_data)) continue;
     if (sizes_follow_data(kind) || kind == "aten::where") return false;
     // Whatever shares memory with what it writes to would hold data from now on.
-    if (kind.ends_with('_') && !is_of_data(node->input(0))) return false;
+    if (writes_to_input(kind) && !is_of_data(node->input(0))) return false;
     for (const torch::jit::Value* output : node->outputs()) {
       if (holds_numbers(output->type())) return false;
       of_data.insert(output);

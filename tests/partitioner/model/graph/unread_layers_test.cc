@@ -102,6 +102,9 @@ TEST(UnreadLayers, AreNotReadByWhatWeightsAndSizesDecide) {
   EXPECT_FALSE(ignores("    w.copy_(x)\n    return x * float(w.sum())\n"));
   EXPECT_FALSE(ignores("    w[0].copy_(x)\n    return x * float(w.sum())\n"));
   EXPECT_FALSE(ignores("    return x * float(torch.stack([w, x]).sum())\n"));
+  EXPECT_FALSE(ignores("    l = [w]\n    l.append(x)\n    return x * float(l[1].sum())\n"));
+  EXPECT_FALSE(ignores("    l = [w]\n    l.extend([x])\n    return x * float(l[1].sum())\n"));
+  EXPECT_TRUE(ignores("    l = [w]\n    l.append(w)\n    return x * float(l[1].sum())\n"));
 }
 
 TEST(UnreadLayers, AWrongOneIsStillRefusedInLibTorchsWords) {
