@@ -24,9 +24,9 @@
 namespace pareto::test {
 
 struct FaultFigure {
-  std::string name;  ///< as "lost", "detected, median"
+  std::string name;  ///< name: "lost", "detected, median"
   double value = 0;
-  std::string unit;  ///< as "ms"; empty: a number of things
+  std::string unit;  ///< unit: "ms"; empty: a number of things
 };
 
 /// One row of the matrix. Texts stand in a table of Markdown.
