@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <string_view>
 
+#include "core/tls/observers.h"
+#include "core/tls/server_certificate.h"
 #include "core/transport/address.h"
 
 namespace pareto::daemon {
@@ -64,23 +66,24 @@ Expected<Access> settle_access(const DaemonConfig& config) {
     if (data.address == kAuto && port > 0) data.address = fmt::format("{}:{}", host, port);
     access.data.push_back(std::move(data));
   }
-  access.metrics_tls = config.metrics_tls;
-  if (secured) {
-    if (!config.metrics.empty() && access.metrics_tls.certificate.empty()) {
-      const std::filesystem::path folder = config.credentials;
-      access.metrics_tls = {folder / tls::kCertificateFile, folder / tls::kKeyFile,
-                            folder / tls::kAuthorityFile};
-    }
-    return access;
-  }
+  if (secured) return access;
   PARETO_TRY(check_closed(config, "listen", access.listen));
   for (const DataAddress& data : access.data) {
     PARETO_TRY(check_closed(config, "data " + data.transport, data.address));
   }
-  if (access.metrics_tls.certificate.empty()) {
+  if (config.metrics_tls.certificate.empty()) {
     PARETO_TRY(check_closed(config, "metrics", config.metrics));
   }
   return access;
+}
+
+Expected<std::shared_ptr<tls::ServerTls>> Access::metrics_tls(const DaemonConfig& config) const {
+  if (!config.metrics_tls.certificate.empty() || !credentials) {
+    PARETO_ASSIGN(auto certificate,
+                  with_context(tls::ServerCertificate::load(config.metrics_tls), "metrics"));
+    return certificate;
+  }
+  return std::make_shared<tls::Observers>(credentials);
 }
 
 std::string user_socket(const DaemonConfig& config, const std::string& state_dir) {

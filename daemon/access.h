@@ -8,7 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/tls/credentials.h"
-#include "core/tls/server_certificate.h"
+#include "core/tls/server_tls.h"
 #include "daemon/config.h"
 
 namespace pareto::daemon {
@@ -18,7 +18,11 @@ struct Access {
   std::shared_ptr<tls::Credentials> credentials;  ///< null: there are none
   std::string listen;
   std::vector<DataAddress> data;
-  tls::CertificateFiles metrics_tls;
+
+  /// Returns how metrics are served: with the files that the settings name, else with the
+  /// credentials, for coordinators and observers. Null: without TLS. Fails: as
+  /// ServerCertificate::load().
+  Expected<std::shared_ptr<tls::ServerTls>> metrics_tls(const DaemonConfig& config) const;
 };
 
 /// Opens the credentials and settles the addresses. A folder that holds no certificate yet counts

@@ -112,8 +112,7 @@ Expected<std::string> Daemon::open_store() {
 Expected<> Daemon::serve_metrics(const std::string& name, const runtime::RuntimeInfo& runtime,
                                  const MemoryProbe& memory) {
   if (config_.metrics.empty()) return {};
-  PARETO_ASSIGN(auto certificate,
-                with_context(tls::ServerCertificate::load(access_.metrics_tls), "metrics"));
+  PARETO_ASSIGN(const auto certificate, access_.metrics_tls(config_));
   MetricsParts parts{*store_, *shards_, *stages_, name, runtime.torch_version, memory};
   parts.certificate = certificate.get();
   parts.credentials = access_.credentials.get();

@@ -143,8 +143,7 @@ int check_config(const DaemonConfig& config) {
   if (access->credentials) {
     for (const std::string& warning : access->credentials->warnings()) spdlog::warn("{}", warning);
   }
-  const auto certificate =
-      with_context(tls::ServerCertificate::load(access->metrics_tls), "metrics");
+  const auto certificate = access->metrics_tls(config);
   if (!certificate) return complain(certificate.error(), exit_code_of(certificate.error()));
   if (*certificate) {
     for (const std::string& warning : (*certificate)->warnings()) spdlog::warn("{}", warning);

@@ -2,7 +2,7 @@
 
 namespace pareto::metrics {
 
-Family certificate_metric(const tls::ServerCertificate* certificate) {
+Family certificate_metric(const tls::ServerTls* certificate) {
   Family family{"pareto_certificate_expiry_timestamp_seconds",
                 "When the first of the certificates shown expires, in seconds since 1970",
                 Kind::kGauge,

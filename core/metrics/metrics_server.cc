@@ -48,12 +48,12 @@ bool is_plain_http(const std::error_code& handshake_error) {
          ERR_GET_REASON(static_cast<unsigned long>(handshake_error.value())) == SSL_R_HTTP_REQUEST;
 }
 
-void say_warnings(const tls::ServerCertificate& certificate) {
+void say_warnings(const tls::ServerTls& certificate) {
   for (const std::string& warning : certificate.warnings()) spdlog::warn("metrics: {}", warning);
 }
 
 /// Reads a renewed certificate, and logs it. Returns whether it was renewed. Fails: as it does.
-Expected<bool> refresh(tls::ServerCertificate& certificate) {
+Expected<bool> refresh(tls::ServerTls& certificate) {
   PARETO_ASSIGN(const bool renewed, certificate.refresh());
   if (renewed) {
     spdlog::info("metrics: the certificate was read again, it expires {}",
@@ -73,7 +73,7 @@ void say_kept(const std::string& problem) {
 struct MetricsServer::Impl {
   using Client = std::shared_ptr<Connection>;
 
-  Impl(Collect what, std::shared_ptr<tls::ServerCertificate> shown, const ServerLimits& bounds)
+  Impl(Collect what, std::shared_ptr<tls::ServerTls> shown, const ServerLimits& bounds)
       : collect(std::move(what)), certificate(std::move(shown)), limits(bounds) {}
 
   Expected<> open(const std::string& where) {
@@ -139,7 +139,12 @@ struct MetricsServer::Impl {
   }
 
   void after_handshake(const Client& client, const std::error_code& error) {
-    if (!error) return receive(client, *client->tls);
+    if (!error) {
+      const auto admitted = certificate->admit(*client->tls->native_handle());
+      if (admitted) return receive(client, *client->tls);
+      spdlog::debug("metrics: a client is refused: {}", admitted.error().message);
+      return send(client, *client->tls, http_error(403, admitted.error().message));
+    }
     spdlog::debug("metrics: no TLS with a client: {}", error.message());
     if (is_plain_http(error)) {
       return send(client, client->socket, http_error(400, "TLS is spoken here, ask https://"));
@@ -217,7 +222,7 @@ struct MetricsServer::Impl {
   }
 
   const Collect collect;
-  const std::shared_ptr<tls::ServerCertificate> certificate;  ///< null: plain HTTP
+  const std::shared_ptr<tls::ServerTls> certificate;  ///< null: plain HTTP
   const ServerLimits limits;
   std::string address;
   std::string said;  ///< why the certificate's files could not be read again; empty: they could
@@ -233,8 +238,8 @@ MetricsServer::MetricsServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)
 MetricsServer::~MetricsServer() { impl_->context.stop(); }
 
 Expected<std::unique_ptr<MetricsServer>> MetricsServer::start(
-    const std::string& address, Collect collect,
-    std::shared_ptr<tls::ServerCertificate> certificate, const ServerLimits& limits) {
+    const std::string& address, Collect collect, std::shared_ptr<tls::ServerTls> certificate,
+    const ServerLimits& limits) {
   try {
     auto impl = std::make_unique<Impl>(std::move(collect), std::move(certificate), limits);
     PARETO_TRY(with_context(impl->open(address), "metrics"));

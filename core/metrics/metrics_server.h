@@ -10,7 +10,7 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/metrics/metric.h"
-#include "core/tls/server_certificate.h"
+#include "core/tls/server_tls.h"
 
 namespace pareto::metrics {
 
@@ -33,7 +33,7 @@ class MetricsServer {
   /// kInvalidArgument (no address), kPermission (port in use or not allowed), kExhausted.
   static Expected<std::unique_ptr<MetricsServer>> start(
       const std::string& address, Collect collect,
-      std::shared_ptr<tls::ServerCertificate> certificate = nullptr,
+      std::shared_ptr<tls::ServerTls> certificate = nullptr,
       const ServerLimits& limits = {});
   /// Answers under way are cut off.
   ~MetricsServer();

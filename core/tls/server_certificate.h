@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "core/base/error.h"
-
-struct ssl_ctx_st;  // OpenSSL's SSL_CTX
+#include "core/tls/server_tls.h"
 
 namespace pareto::tls {
 
@@ -25,31 +24,29 @@ struct CertificateFiles {
   Expected<> check() const;
 };
 
-/// TLS 1.2 and 1.3; no session outlives its connection.
+/// TLS 1.2 and 1.3; no session outlives its connection. Any client may come whom one of the named
+/// authorities has signed.
 ///
 /// Threads: any.
-class ServerCertificate {
+class ServerCertificate final : public ServerTls {
  public:
   /// Loads a certificate; null if no file is named. The message of an error names the file and the
   /// remedy.
   /// Fails: kInvalidArgument (no such file, no PEM, a key that belongs elsewhere or has a
   /// passphrase, what OpenSSL finds too weak), kPermission.
   static Expected<std::shared_ptr<ServerCertificate>> load(const CertificateFiles& files);
-  ~ServerCertificate();
+  ~ServerCertificate() override;
   ServerCertificate(const ServerCertificate&) = delete;
   ServerCertificate& operator=(const ServerCertificate&) = delete;
 
-  /// Reads the files where they are not those in use. True: what they hold is in use now. Fails: as
-  /// load; what was in use stays so.
-  Expected<bool> refresh();
-
-  /// Returns the context for one connection, which keeps what it began with.
-  std::shared_ptr<ssl_ctx_st> context() const;
-  /// Returns when the first of the certificates shown expires.
-  std::chrono::sys_seconds expiry() const;
+  /// Fails: as load.
+  Expected<bool> refresh() override;
+  std::shared_ptr<ssl_ctx_st> context() const override;
+  Expected<> admit(ssl_st& /*connection*/) const override { return {}; }
+  std::chrono::sys_seconds expiry() const override;
   /// Returns what is in use although somebody should look at it: an expired certificate, a key that
   /// every user may read.
-  std::vector<std::string> warnings() const;
+  std::vector<std::string> warnings() const override;
 
  private:
   struct Impl;

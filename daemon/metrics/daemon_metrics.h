@@ -8,7 +8,7 @@
 
 #include "core/metrics/metric.h"
 #include "core/tls/credentials.h"
-#include "core/tls/server_certificate.h"
+#include "core/tls/server_tls.h"
 #include "daemon/stage/memory.h"
 #include "daemon/stage/shard_cache.h"
 #include "daemon/stage/stage_host.h"
@@ -25,7 +25,7 @@ struct MetricsParts {
   std::string torch_version;
   MemoryProbe memory = read_memory;
   std::filesystem::path sysfs = "/sys";
-  const tls::ServerCertificate* certificate = nullptr;  ///< certificate of the metrics' own server
+  const tls::ServerTls* certificate = nullptr;  ///< certificate of the metrics' own server
   const tls::Credentials* credentials = nullptr;        ///< those of control and links
   bool insecure = false;                                ///< everybody is let in
 };

@@ -179,7 +179,7 @@ HttpResult say_over_tls(const std::string& address, std::string_view bytes,
   try {
     asio::ssl::context tls(asio::ssl::context::tls_client);
     tls.set_verify_mode(asio::ssl::verify_peer);
-    tls.set_verify_callback(asio::ssl::host_name_verification("127.0.0.1"));
+    tls.set_verify_callback(asio::ssl::host_name_verification(client.server));
     tls.load_verify_file(client.authority);
     if (!client.own.certificate.empty()) {
       tls.use_certificate_chain_file(client.own.certificate);

@@ -49,6 +49,7 @@ struct TlsClient {
   std::string authority;           ///< whom it believes: a PEM file
   tls::CertificateFiles own = {};  ///< certificate that it shows; nothing if that is empty
   int newest_version = 0;  ///< newest version as OpenSSL numbers them: TLS1_2_VERSION; 0: any
+  std::string server = "127.0.0.1";  ///< name that the server's certificate has to hold
 };
 
 /// Gets the page as http_get() does; status 0 with the reason in `body` if there is no TLS with the

@@ -11,6 +11,9 @@
 
 #include "core/base/file.h"
 #include "core/metrics/metrics_server.h"
+#include "core/tls/credentials.h"
+#include "core/tls/observers.h"
+#include "core/tls/server_certificate.h"
 #include "tests/support/http.h"
 #include "tests/support/tls.h"
 
@@ -35,12 +38,15 @@ class MetricsServerTls : public testing::Test {
   void start(const ServerLimits& limits = {}) {
     auto certificate = tls::ServerCertificate::load(files_);
     ASSERT_TRUE(certificate) << certificate.error().message;
+    start_with(*std::move(certificate), limits);
+  }
+  void start_with(std::shared_ptr<tls::ServerTls> certificate, const ServerLimits& limits = {}) {
     auto started = MetricsServer::start(
         "127.0.0.1:0",
         [this]() -> Families {
           return {single("scrapes_total", "Scrapes", Kind::kCounter, ++scrapes_)};
         },
-        *certificate, limits);
+        std::move(certificate), limits);
     ASSERT_TRUE(started) << started.error().message;
     server_ = *std::move(started);
   }
@@ -169,6 +175,32 @@ TEST_F(MetricsServerTls, ClientsShowWhoTheyAre) {
     EXPECT_EQ(scrapes_, before);
   }
   EXPECT_EQ(http_get(server_->address(), "/metrics").status, 400);
+  EXPECT_EQ(scrapes_, 2);
+}
+
+TEST_F(MetricsServerTls, CredentialsLetInWhoMayLook) {
+  const auto own = authority_.credentials({"pi-1", tls::Role::kDevice});
+  const auto credentials = tls::Credentials::open(own).value();
+  start_with(std::make_shared<tls::Observers>(credentials));
+  const auto as = [&](const std::filesystem::path& folder, int version = 0) {
+    const tls::CertificateFiles shown{folder / tls::kCertificateFile, folder / tls::kKeyFile, ""};
+    return scrape({authority_.certificate(), shown, version, "pi-1.device.pareto-edge"});
+  };
+  const auto grafana = authority_.credentials({"grafana", tls::Role::kObserver});
+  EXPECT_EQ(as(grafana).status, 200);
+  EXPECT_EQ(as(authority_.credentials({"lab", tls::Role::kCoordinator})).status, 200);
+  EXPECT_EQ(scrapes_, 2);
+  const auto device = as(authority_.credentials({"pi-2", tls::Role::kDevice}));
+  EXPECT_EQ(device.status, 403);
+  EXPECT_THAT(device.body, HasSubstr("device pi-2 came: use the certificate of an observer"));
+  EXPECT_THAT(as(grafana, TLS1_2_VERSION).body, HasSubstr("alert protocol version"));
+  // Shows none.
+  EXPECT_EQ(scrape({authority_.certificate(), {}, 0, "device.pareto-edge"}).status, 0);
+  // Taken back: from the next connection on.
+  authority_.revoke(grafana);
+  ASSERT_TRUE(write_file_atomically(own / tls::kRevokedFile, authority_.revocation()));
+  ASSERT_TRUE(credentials->refresh().value());
+  EXPECT_EQ(as(grafana).status, 0);
   EXPECT_EQ(scrapes_, 2);
 }
 
