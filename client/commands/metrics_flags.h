@@ -7,6 +7,7 @@
 #include "client/command.h"
 #include "core/base/error.h"
 #include "core/metrics/metrics_server.h"
+#include "core/tls/server_certificate.h"
 
 namespace pareto::client {
 

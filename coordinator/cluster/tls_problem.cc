@@ -3,7 +3,6 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
-#include <poll.h>
 
 #include <array>
 #include <chrono>
@@ -11,7 +10,7 @@
 #include <string_view>
 
 #include "core/base/broken_pipes.h"
-#include "core/base/poll.h"
+#include "core/tls/complete_call.h"
 #include "core/tls/utc_text.h"
 #include "core/transport/socket.h"
 
@@ -29,21 +28,6 @@ std::shared_ptr<SSL_CTX> looking_context() {
   return context;
 }
 
-/// Calls `step` until it is done or has failed; returns what SSL_get_error() says of it.
-template <typename Step>
-int finish(SSL& connection, int socket, TimePoint deadline, Step step) {
-  for (;;) {
-    ERR_clear_error();
-    const int result = step();
-    if (result > 0) return SSL_ERROR_NONE;
-    const int error = SSL_get_error(&connection, result);
-    if (error != SSL_ERROR_WANT_READ && error != SSL_ERROR_WANT_WRITE) return error;
-    const short events = error == SSL_ERROR_WANT_READ ? POLLIN : POLLOUT;
-    std::array<pollfd, 1> waited{{{socket, events, 0}}};
-    if (!poll_until(waited, deadline)) return error;
-  }
-}
-
 /// Returns "certificate has expired", as OpenSSL says what went wrong last.
 std::string last_reason() {
   const char* const reason = ERR_reason_error_string(ERR_peek_last_error());
@@ -51,11 +35,11 @@ std::string last_reason() {
 }
 
 /// Returns why the daemon refuses this side, by its alert; empty if it does not.
-std::string refusal(SSL& connection, int socket, TimePoint deadline) {
+std::string refusal(SSL& connection, TimePoint deadline) {
   char byte = 0;
-  const int error =
-      finish(connection, socket, deadline, [&] { return SSL_read(&connection, &byte, 1); });
-  if (error != SSL_ERROR_SSL) return "";
+  const auto read = tls::complete_call(connection, deadline,
+                                       [&](SSL* reading) { return SSL_read(reading, &byte, 1); });
+  if (!read || read->error != SSL_ERROR_SSL) return "";
   return fmt::format(
       "its daemon refuses your certificate ({}): it has to come from the same authority and be "
       "valid: paretoctl pki list says what was issued, paretoctl pki renew makes another",
@@ -90,8 +74,8 @@ TlsProblem tls_problem(const std::string& address, const tls::Credentials* own,
   constexpr std::array<unsigned char, 3> kHttp2{2, 'h', '2'};
   SSL_set_alpn_protos(connection.get(), kHttp2.data(), kHttp2.size());
   SSL_set_fd(connection.get(), socket->get());
-  const int error =
-      finish(*connection, socket->get(), deadline, [&] { return SSL_connect(connection.get()); });
+  const auto connected = tls::complete_call(*connection, deadline, SSL_connect);
+  const int error = connected ? connected->error : SSL_ERROR_WANT_READ;
   if (error == SSL_ERROR_NONE && own == nullptr) {
     return {true,
             "its daemon lets in only those who have credentials, and you have none: paretoctl pki "
@@ -106,7 +90,7 @@ TlsProblem tls_problem(const std::string& address, const tls::Credentials* own,
   }
   if (error == SSL_ERROR_NONE) {
     if (std::string why = judge_server(*connection, expected); !why.empty()) return {true, why};
-    return {true, refusal(*connection, socket->get(), deadline)};
+    return {true, refusal(*connection, deadline)};
   }
   if (const long verdict = SSL_get_verify_result(connection.get());
       own != nullptr && verdict != X509_V_OK) {

@@ -13,6 +13,7 @@
 
 #include "coordinator/train/checkpoint_manifest.h"
 #include "core/base/file_descriptor.h"
+#include "core/base/folder.h"
 
 namespace pareto::train {
 namespace {
@@ -89,17 +90,6 @@ class NewFileWriter {
   FileDescriptor file_;
 };
 
-/// Waits until the disk has a folder's names.
-Expected<> flush_folder(const fs::path& folder) {
-  const FileDescriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!opened) return tl::unexpected(error_from_errno(errno, folder.string()));
-  // Some file systems have nothing to flush in a folder, and say so.
-  if (::fsync(opened.get()) != 0 && errno != EINVAL) {
-    return tl::unexpected(error_from_errno(errno, "flushing " + folder.string()));
-  }
-  return {};
-}
-
 Expected<> write_files(const fs::path& folder, const Checkpoint& checkpoint) {
   CheckpointManifest manifest{checkpoint.setup, checkpoint.progress, {}};
   PARETO_ASSIGN(NewFileWriter tensors, NewFileWriter::create(folder / kTensors));
@@ -122,15 +112,6 @@ Expected<> rename_folder(const fs::path& from, const fs::path& to) {
   fs::rename(from, to, error);
   if (!error) return {};
   return tl::unexpected(error_from_errno(error.value(), "renaming to " + to.string()));
-}
-
-/// Lets two folders trade their names at once. Returns false if the file system cannot.
-Expected<bool> exchange_folders(const fs::path& one, const fs::path& other) {
-  if (::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) == 0) {
-    return true;
-  }
-  if (errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP) return false;
-  return tl::unexpected(error_from_errno(errno, "renaming to " + other.string()));
 }
 
 /// Puts a folder in the place of another one, which may not be there. At every moment one of them

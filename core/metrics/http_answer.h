@@ -14,8 +14,8 @@ namespace pareto::metrics {
 /// the bytes, only the first line is looked at.
 std::string http_answer(std::string_view head, const std::function<std::string()>& metrics);
 
-/// Returns the answer of an error's number, and why in a line: 403 is a client who may not come, 431 a head
-/// that is too long, 500 our own fault.
+/// Returns the answer of an error's number, and why in a line: 403 is a client who may not come,
+/// 431 a head that is too long, 500 our own fault.
 std::string http_error(int status, std::string_view why = {});
 
 }  // namespace pareto::metrics

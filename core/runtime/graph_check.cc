@@ -11,8 +11,6 @@
 namespace pareto::runtime {
 namespace {
 
-constexpr std::string_view kLibraryClass = "__torch__.torch.classes.";
-
 bool holds_any_type(const c10::TypePtr& type) {
   const auto contained = type->containedTypes();
   return std::any_of(contained.begin(), contained.end(), [](const c10::TypePtr& inner) {
@@ -22,9 +20,7 @@ bool holds_any_type(const c10::TypePtr& type) {
 
 Expected<> check_value_type(const c10::TypePtr& type) {
   if (const auto object = type->cast<c10::ClassType>()) {
-    const std::string name = object->name() ? object->name()->qualifiedName() : "";
-    if (!name.starts_with(kLibraryClass)) return {};
-    return check_library_class(std::string_view(name).substr(kLibraryClass.size()));
+    return object->name() ? check_class(object->name()->qualifiedName()) : Expected<>{};
   }
   // A module's attributes are checked by themselves.
   if (!holds_any_type(type)) return {};

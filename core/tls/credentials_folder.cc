@@ -14,6 +14,7 @@
 
 #include "core/base/file.h"
 #include "core/base/file_descriptor.h"
+#include "core/base/folder.h"
 #include "core/tls/signing.h"
 
 namespace pareto::tls {
@@ -58,12 +59,6 @@ Expected<> write_with_mode(const fs::path& path, const std::string& text, ::mode
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kPrivateFile));
   if (!made || ::fchmod(made.get(), mode) != 0) return tl::unexpected(errno_of(path));
   return write_file_atomically(path, text);
-}
-
-/// Makes a change of names in a folder last.
-void flush_folder(const fs::path& folder) {
-  const FileDescriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (opened) static_cast<void>(::fsync(opened.get()));
 }
 
 }  // namespace
@@ -129,6 +124,20 @@ struct NewCredentials::Impl {
     return {};
   }
 
+  /// Gives the new folder its place. One that was there comes to lie in its stead, to be removed.
+  Expected<> put_in_place() {
+    if (!exists) {
+      if (::renameat2(AT_FDCWD, made.c_str(), AT_FDCWD, folder.c_str(), RENAME_NOREPLACE) != 0) {
+        return tl::unexpected(errno_of(folder));
+      }
+      made.clear();
+      return {};
+    }
+    // A mount cannot be renamed.
+    if (exchange_folders(made, folder).value_or(false)) return {};
+    return move_files();
+  }
+
   void remove() {
     std::error_code ignored;
     if (!made.empty()) fs::remove_all(std::exchange(made, {}), ignored);
@@ -190,15 +199,9 @@ Expected<Identity> NewCredentials::write(const CredentialsTexts& texts) {
 
 Expected<> NewCredentials::commit() {
   if (::chmod(impl_->made.c_str(), impl_->mode) != 0) return tl::unexpected(errno_of(impl_->made));
-  flush_folder(impl_->made);
-  const unsigned how = impl_->exists ? RENAME_EXCHANGE : RENAME_NOREPLACE;
-  if (::renameat2(AT_FDCWD, impl_->made.c_str(), AT_FDCWD, impl_->folder.c_str(), how) != 0) {
-    if (!impl_->exists) return tl::unexpected(errno_of(impl_->folder));
-    PARETO_TRY(impl_->move_files());
-  } else if (!impl_->exists) {
-    impl_->made.clear();
-  }
-  flush_folder(impl_->folder.parent_path());
+  PARETO_TRY(flush_folder(impl_->made));
+  PARETO_TRY(impl_->put_in_place());
+  PARETO_TRY(flush_folder(impl_->folder.parent_path()));
   impl_->remove();
   return {};
 }

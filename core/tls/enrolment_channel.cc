@@ -6,13 +6,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
+#include <functional>
 #include <new>
 #include <span>
 #include <utility>
 
 #include "core/base/file.h"
-#include "core/base/poll.h"
+#include "core/tls/complete_call.h"
 #include "core/tls/enrolment.h"
 #include "core/tls/signing.h"
 
@@ -105,32 +105,19 @@ bool speaks_no_tls(unsigned long error) {
 }  // namespace
 
 struct EnrolmentChannel::Impl {
-  int socket = -1;
   std::shared_ptr<SSL> connection;
   bool failed = false;
 
-  Impl(int of, SSL_CTX& context) : socket(of), connection(SSL_new(&context), SSL_free) {
+  Impl(int socket, SSL_CTX& context) : connection(SSL_new(&context), SSL_free) {
     if (!connection || SSL_set_fd(connection.get(), socket) != 1) throw std::bad_alloc();
   }
 
   /// Repeats one of OpenSSL's calls until it is done; returns what it returns.
-  template <typename Call>
-  Expected<int> drive(const Call& call, Deadline deadline) {
-    for (;;) {
-      ERR_clear_error();
-      errno = 0;
-      const int result = call(connection.get());
-      if (result > 0) return result;
-      const int kind = SSL_get_error(connection.get(), result);
-      if (kind == SSL_ERROR_WANT_READ || kind == SSL_ERROR_WANT_WRITE) {
-        const short event = kind == SSL_ERROR_WANT_READ ? POLLIN : POLLOUT;
-        pollfd polled{socket, event, 0};
-        PARETO_TRY(poll_until({&polled, 1}, deadline));
-        continue;
-      }
-      failed = kind != SSL_ERROR_ZERO_RETURN;
-      return tl::unexpected(reason_of(kind));
-    }
+  Expected<int> drive(const std::function<int(SSL*)>& call, Deadline deadline) {
+    PARETO_ASSIGN(const CompletedCall done, complete_call(*connection, deadline, call));
+    if (done.error == SSL_ERROR_NONE) return done.result;
+    failed = done.error != SSL_ERROR_ZERO_RETURN;
+    return tl::unexpected(reason_of(done.error));
   }
 
   static Error reason_of(int kind) {

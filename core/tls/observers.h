@@ -9,9 +9,8 @@
 
 namespace pareto::tls {
 
-/// Lets in whom credentials vouch for as a coordinator or an observer: TLS 1.3, and nobody who was
-/// taken back. Whoever owns the credentials
-/// refreshes them, and says what is to be looked at.
+/// Lets in those whom credentials vouch for as a coordinator or an observer, and who were not taken
+/// back: TLS 1.3. The owner of the credentials refreshes them, and says what is to be looked at.
 ///
 /// Threads: any.
 class Observers final : public ServerTls {

@@ -3,7 +3,6 @@
 #include <caffe2/serialize/inline_container.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -14,18 +13,13 @@
 #include "core/runtime/archive/class_bodies.h"
 #include "core/runtime/archive/code_calls.h"
 #include "core/runtime/archive/code_nesting.h"
+#include "core/runtime/archive/code_words.h"
 #include "core/runtime/archive/definition_chain.h"
 #include "core/runtime/archive/pickle_check.h"
 #include "core/runtime/archive/zip_records.h"
 
 namespace pareto::runtime {
 namespace {
-
-/// Returns the name as LibTorch compares it when it looks for a record.
-std::string lower_case(std::string name) {
-  std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
-  return name;
-}
 
 Expected<> check_code(std::string_view code) {
   PARETO_TRY(check_nesting(code));

@@ -195,9 +195,7 @@ class CallScan {
                   "no shard may use \"{}\" except to call an operator of it", join_chain());
     }
     if (base != "__torch__") return {};
-    const std::string all = join_chain();
-    if (!all.starts_with(kLibraryClasses)) return {};
-    return check_library_class(std::string_view(all).substr(kLibraryClasses.size()));
+    return check_class(join_chain());
   }
 
   std::string join_chain() const {
@@ -239,7 +237,9 @@ Expected<> CodeCalls::check(std::string_view code) {
   return CallScan(code, defined_, calls_).run();
 }
 
-Expected<> check_library_class(std::string_view name) {
+Expected<> check_class(std::string_view name) {
+  if (!name.starts_with(kLibraryClasses)) return {};
+  name.remove_prefix(kLibraryClasses.size());
   if (is_one_of(name, kPackedWeights)) return {};
   return fail(ErrorCode::kPermission,
               "no shard may hold an object of the class {}; take it out of the model", name);
@@ -251,12 +251,12 @@ Expected<> check_pickled_classes(std::string_view pickle) {
   std::ranges::replace(text, '\n', '.');
   for (std::size_t at = text.find(kLibraryClasses); at != std::string::npos;
        at = text.find(kLibraryClasses, at)) {
-    at += kLibraryClasses.size();
     // Its library and its name: what follows may be an instruction that looks like a word.
-    std::size_t end = at;
+    std::size_t end = at + kLibraryClasses.size();
     std::size_t dots = 0;
     while (end < text.size() && (is_word(text[end]) || (text[end] == '.' && ++dots < 2))) ++end;
-    PARETO_TRY(check_library_class(std::string_view(text).substr(at, end - at)));
+    PARETO_TRY(check_class(std::string_view(text).substr(at, end - at)));
+    at = end;
   }
   return {};
 }

@@ -30,7 +30,7 @@ class CodeCalls {
   ///
   /// Values of attributes, and defaults of arguments, are computed while LibTorch reads them: they
   /// may only be written out. Packed weights of quantised layers are the only objects of LibTorch
-  /// (check_library_class()).
+  /// (check_class()).
   /// Fails: kPermission, kCorrupt (more than kMostCalls calls, no code); with the line.
   Expected<> check(std::string_view code);
 
@@ -39,11 +39,12 @@ class CodeCalls {
   std::size_t calls_ = 0;
 };
 
-/// Checks a class that LibTorch or a library defines: "quantized.Conv2dPackedParamsBase". Other
-/// classes open sockets, start profilers and load drivers. Fails: kPermission.
-Expected<> check_library_class(std::string_view name);
+/// Checks a class by its whole name. Of those that LibTorch or a library defines, only packed
+/// weights may be used: "__torch__.torch.classes.quantized.Conv2dPackedParamsBase". Others open
+/// sockets, start profilers and load drivers. Fails: kPermission.
+Expected<> check_class(std::string_view name);
 
-/// Checks the classes of libraries that a pickle names. Fails: as check_library_class().
+/// Checks the classes of libraries that a pickle names. Fails: as check_class().
 Expected<> check_pickled_classes(std::string_view pickle);
 
 }  // namespace pareto::runtime

@@ -1,7 +1,6 @@
 #include "core/runtime/archive/definition_chain.h"
 
 #include <algorithm>
-#include <cctype>
 #include <vector>
 
 #include "core/runtime/archive/code_words.h"
@@ -12,12 +11,6 @@ namespace {
 constexpr std::string_view kRoot = "__torch__";
 
 bool is_of_a_name(char c) { return is_word(c) || c == '.'; }
-
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
-  return lower;
-}
 
 std::string_view name_at(std::string_view text, std::size_t at) {
   std::size_t end = at;

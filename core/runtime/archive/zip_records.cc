@@ -3,9 +3,10 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <cctype>
 #include <limits>
 #include <set>
+
+#include "core/runtime/archive/code_words.h"
 
 namespace pareto::runtime {
 namespace {
@@ -183,11 +184,6 @@ Expected<> take_bytes(Bytes& bytes, Entry& entry, std::uint64_t& at) {
   return {};
 }
 
-std::string lower_case_name(std::string name) {
-  std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
-  return name;
-}
-
 }  // namespace
 
 Expected<std::vector<ZipRecord>> read_zip_list(std::string_view archive) {
@@ -203,7 +199,7 @@ Expected<std::vector<ZipRecord>> read_zip_list(std::string_view archive) {
     if (at > place.end) return no_archive("its list is longer than it says");
     PARETO_TRY(take_bytes(bytes, entry, end_of_record));
     if (end_of_record > place.begin) return no_archive("a record lies in the list");
-    if (!names.insert(lower_case_name(entry.record.name)).second) {
+    if (!names.insert(lower_case(entry.record.name)).second) {
       return no_archive("two records have one name");
     }
     if (entry.record.compressed) {
