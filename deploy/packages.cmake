@@ -49,7 +49,7 @@ pareto_install_program(paretoctl 1 client)
 install(TARGETS paretoctl_whole RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/pareto-edge COMPONENT client)
 set(doc ${CMAKE_INSTALL_DATADIR}/doc/pareto-edge-client)
 install(FILES configs/inventory.yaml DESTINATION ${doc}/examples COMPONENT client)
-install(DIRECTORY configs/network configs/testbed configs/simulation configs/schedules configs/tasks configs/preprocessing DESTINATION ${doc}/examples COMPONENT client)
+install(DIRECTORY configs/network configs/testbed configs/faults configs/simulation configs/schedules configs/tasks configs/preprocessing DESTINATION ${doc}/examples COMPONENT client)
 # In the folders where they lie here: they name each other by them.
 install(FILES README.md CONTRIBUTING.md SECURITY.md DESTINATION ${doc} COMPONENT client)
 install(DIRECTORY docs DESTINATION ${doc} COMPONENT client)

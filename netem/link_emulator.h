@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/plan/condition.h"
 #include "netem/network_namespace.h"
+#include "netem/packet_faults.h"
 
 namespace pareto::netem {
 
@@ -52,6 +53,11 @@ class LinkEmulator {
   /// would have (but see tc_emulator.h). Fails: as create does; the link may then be neither the
   /// one nor the other.
   virtual Expected<> change(const plan::Condition& condition) = 0;
+
+  /// Makes faults of both directions, in place of those that were made before; none of them ends
+  /// all. Packets are then treated one by one, as on a wire. Fails: kInvalidArgument with the
+  /// remedy (kTc: packets do not pass through this process), kUnavailable.
+  virtual Expected<> disturb(PacketFaults forward, PacketFaults backward) = 0;
 
   /// Packets that were lost because this machine could not keep up: a measurement under way then
   /// measured something else.

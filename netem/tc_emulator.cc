@@ -160,6 +160,12 @@ class TcEmulator final : public LinkEmulator {
     PARETO_TRY(forward_.change(condition.forward));
     return backward_.change(condition.backward);
   }
+  Expected<> disturb(PacketFaults forward, PacketFaults backward) override {
+    if (forward.empty() && backward.empty()) return {};
+    return fail(ErrorCode::kInvalidArgument,
+                "the kernel emulates this link (tc), and makes no such faults: put the test bed up "
+                "again with `emulator: user` in its file");
+  }
   /// Returns 0: the kernel keeps up, or nobody knows.
   std::uint64_t lost_packets() const override { return 0; }
   std::uint64_t dropped_packets() const override {

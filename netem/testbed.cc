@@ -16,6 +16,8 @@ namespace {
 constexpr double kLeastSpeed = 0.1;
 constexpr double kMostSpeed = 64;
 constexpr std::uint64_t kLeastMemory = 256 << 20;
+constexpr std::uint64_t kLeastDisk = 1 << 20;
+constexpr std::uint64_t kMostDisk = std::uint64_t{16} << 30;
 constexpr int kMaxThreads = 64;
 constexpr std::size_t kMaxName = 32;
 
@@ -83,6 +85,12 @@ TestbedDevice read_device(ConfigSection& entry) {
                   fmt::format("{} is less than the {} a daemon needs",
                               format_bytes(device.memory_bytes), format_bytes(kLeastMemory)));
   }
+  entry.optional_bytes("disk", device.disk_bytes);
+  if (device.disk_bytes != 0 && (device.disk_bytes < kLeastDisk || device.disk_bytes > kMostDisk)) {
+    entry.problem("disk", fmt::format("{} is neither 0 (this machine's) nor {} to {}",
+                                      format_bytes(device.disk_bytes), format_bytes(kLeastDisk),
+                                      format_bytes(kMostDisk)));
+  }
   entry.optional("threads", device.threads);
   if (device.threads < 1 || device.threads > kMaxThreads) {
     entry.problem("threads", fmt::format("is not 1 to {}", kMaxThreads));
@@ -96,6 +104,15 @@ Topology read_topology(ConfigSection& root) {
   if (name == to_string(Topology::kStar)) return Topology::kStar;
   if (name != to_string(Topology::kChain)) root.problem("topology", "is one of chain, star");
   return Topology::kChain;
+}
+
+EmulatorKind read_emulator(ConfigSection& root) {
+  std::string name{to_string(EmulatorKind::kAuto)};
+  root.optional("emulator", name);
+  const auto kind = parse_emulator_kind(name);
+  if (kind) return *kind;
+  root.problem("emulator", "is one of auto, tc, user");
+  return EmulatorKind::kAuto;
 }
 
 }  // namespace
@@ -138,6 +155,7 @@ Expected<Testbed> read_testbed(const std::filesystem::path& path) {
   root.optional("name", bed.name);
   check_name(root, bed.name);
   bed.topology = read_topology(root);
+  bed.emulator = read_emulator(root);
   std::string network = "none";
   root.optional("network", network);
 

@@ -22,6 +22,7 @@
 
 #include "core/base/error.h"
 #include "core/plan/condition.h"
+#include "netem/link_emulator.h"
 
 namespace pareto::netem {
 
@@ -47,7 +48,8 @@ struct TestbedDevice {
   double speed = 0;    ///< speed; see DevicePreset
   std::string steady;  ///< file, as in configs/paretod.yaml
   std::uint64_t memory_bytes = 0;
-  int threads = 1;  ///< threads of a shard whose coordinator names no number
+  std::uint64_t disk_bytes = 0;  ///< size of a disk of its own, in memory; 0: this machine's
+  int threads = 1;               ///< threads of a shard whose coordinator names no number
 };
 
 /// A link with the file that its condition came from; "none" without one.
@@ -61,6 +63,7 @@ struct Testbed {
 
   std::string name;
   Topology topology = Topology::kChain;
+  EmulatorKind emulator = EmulatorKind::kAuto;
   std::vector<TestbedDevice> devices;
   std::vector<TestbedLink> links;  ///< chain: one less than devices; star: one each
   std::string content;             ///< digest of all files it was read from, as hex

@@ -51,7 +51,7 @@ Expected<TestbedNetwork> TestbedNetwork::create(const Testbed& bed) {
 Expected<> TestbedNetwork::join(const Testbed& bed) {
   for (std::size_t i = 0; i < bed.links.size(); ++i) {
     PARETO_ASSIGN(auto link, LinkEmulator::create(first(i), second(i), bed.links[i].condition,
-                                                  EmulatorKind::kAuto, /*seed=*/i + 1));
+                                                  bed.emulator, /*seed=*/i + 1));
     links_.push_back(std::move(link));
   }
   return {};

@@ -91,7 +91,8 @@ Expected<TunDevice> TunDevice::create(const NetworkNamespace& where, const std::
     PARETO_TRY(run_program({"ip", "link", "set", "dev", name, "mtu", std::to_string(kMtuBytes),
                             "txqueuelen", kQueueLength, "addrgenmode", "none"}));
     PARETO_TRY(run_program({"ip", "address", "add", address, "peer", peer, "dev", name}));
-    PARETO_TRY(set_whole(device->file_, !out.varies_by_packet()));
+    device->varies_ = out.varies_by_packet();
+    PARETO_TRY(device->set_offload());
     PARETO_TRY(device->set_segments(segments_for(out)));
     if (out.bits_per_second > 0) PARETO_TRY(limit_rate(name, out));
     return run_program({"ip", "link", "set", "dev", name, "up"});
@@ -101,12 +102,24 @@ Expected<TunDevice> TunDevice::create(const NetworkNamespace& where, const std::
 }
 
 Expected<> TunDevice::change(const plan::LinkDirection& out) {
-  PARETO_TRY(set_whole(file_, !out.varies_by_packet()));
+  {
+    const std::lock_guard lock(*separating_);
+    varies_ = out.varies_by_packet();
+    PARETO_TRY(set_offload());
+  }
   return where_.run([&]() -> Expected<> {
     PARETO_TRY(set_segments(segments_for(out)));
     return out.bits_per_second > 0 ? limit_rate(name_, out) : lift_rate(name_);
   });
 }
+
+Expected<> TunDevice::separate(bool separate) {
+  const std::lock_guard lock(*separating_);
+  separate_ = separate;
+  return set_offload();
+}
+
+Expected<> TunDevice::set_offload() { return set_whole(file_, !varies_ && !separate_); }
 
 Expected<> TunDevice::set_segments(std::uint32_t most) {
   if (most == most_segments_) return {};

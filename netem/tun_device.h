@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <string>
 
 #include "core/base/error.h"
@@ -39,17 +41,26 @@ class TunDevice {
   /// Fails: kUnavailable, kNotFound.
   Expected<> change(const plan::LinkDirection& out);
 
+  /// Has packets come one by one, as on a wire, whatever the direction; `false` ends that. Fails:
+  /// kUnavailable.
+  Expected<> separate(bool separate);
+
  private:
   TunDevice(FileDescriptor file, std::string name, NetworkNamespace where)
       : file_(std::move(file)), name_(std::move(name)), where_(std::move(where)) {}
   /// Sets the segments that TCP sends through it at a time, in the calling thread's namespace, if
   /// they are not that many already.
   Expected<> set_segments(std::uint32_t most);
+  Expected<> set_offload();
 
   FileDescriptor file_;
   std::string name_;
   NetworkNamespace where_;
   std::uint32_t most_segments_ = 65'535;  ///< segments of every device from the start
+  /// Whether packets come one by one: as the direction has it, and as separate() has it.
+  std::unique_ptr<std::mutex> separating_ = std::make_unique<std::mutex>();
+  bool varies_ = false;    ///< guarded by separating_
+  bool separate_ = false;  ///< guarded by separating_
 };
 
 }  // namespace pareto::netem

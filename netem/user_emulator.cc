@@ -82,6 +82,13 @@ class Pump {
     }
     wake();
   }
+  void disturb(PacketFaults faults) {
+    {
+      const std::lock_guard lock(mutex_);
+      next_faults_ = std::move(faults);
+    }
+    wake();
+  }
   std::uint64_t lost() const { return lost_; }
   std::uint64_t dropped() const { return dropped_; }
 
@@ -108,6 +115,8 @@ class Pump {
     const std::lock_guard lock(mutex_);
     if (next_) treatment_ = *std::move(next_);
     next_.reset();
+    if (next_faults_) faults_ = *std::move(next_faults_);
+    next_faults_.reset();
   }
 
   /// Takes packets that are there. Returns whether none is left.
@@ -124,10 +133,13 @@ class Pump {
     return false;
   }
 
-  void accept(std::span<const std::byte> packet, TimePoint came) {
+  void accept(std::span<std::byte> packet, TimePoint came) {
     const Nanoseconds delay = treatment_.trace.at(came - treatment_.start).delay;
     PacketFate fate{.delay = delay};
     if (treatment_.varies) fate = treatment_.fates.next(delay);
+    for (const auto& fault : faults_) {
+      if (!fate.lost) packet = fault->treat(packet, fate);
+    }
     if (fate.lost) {
       ++dropped_;
       return;
@@ -169,8 +181,10 @@ class Pump {
   TimePoint looked_{};   ///< time of the last look for packets
   std::vector<std::byte> packet_;
   Treatment treatment_;
+  PacketFaults faults_;
   std::mutex mutex_;
-  std::optional<Treatment> next_;  ///< guarded by mutex_
+  std::optional<Treatment> next_;            ///< guarded by mutex_
+  std::optional<PacketFaults> next_faults_;  ///< guarded by mutex_
   std::atomic<bool> stopping_{false};
   std::atomic<std::uint64_t> lost_{0};
   std::atomic<std::uint64_t> dropped_{0};
@@ -197,6 +211,11 @@ class Direction {
     PARETO_TRY(device_.change(at_first(direction)));
     pump_.change(direction);
     follow(direction);
+    return {};
+  }
+  Expected<> disturb(PacketFaults faults) {
+    PARETO_TRY(device_.separate(!faults.empty()));
+    pump_.disturb(std::move(faults));
     return {};
   }
   Expected<> check() const {
@@ -231,6 +250,10 @@ class TunEmulator final : public LinkEmulator {
   Expected<> change(const plan::Condition& condition) override {
     PARETO_TRY(forward_.change(condition.forward));
     return backward_.change(condition.backward);
+  }
+  Expected<> disturb(PacketFaults forward, PacketFaults backward) override {
+    PARETO_TRY(forward_.disturb(std::move(forward)));
+    return backward_.disturb(std::move(backward));
   }
   std::uint64_t lost_packets() const override {
     return forward_.pump().lost() + backward_.pump().lost();

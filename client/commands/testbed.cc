@@ -10,7 +10,9 @@
 
 #include "client/commands/commands.h"
 #include "client/commands/show.h"
+#include "client/commands/testbed_fault.h"
 #include "client/report/text_table.h"
+#include "coordinator/cluster/fault_server.h"
 #include "coordinator/cluster/network.h"
 #include "coordinator/cluster/process.h"
 #include "coordinator/cluster/testbed_cluster.h"
@@ -92,18 +94,25 @@ class TestbedCommand final : public Command {
     return "  sudo paretoctl testbed up configs/testbed/two-pi4.yaml\n"
            "  sudo paretoctl sweep --model mobilenetv2 --testbed two-pi4\n"
            "  sudo paretoctl testbed status\n"
+           "  sudo paretoctl testbed fault configs/faults/minute.yaml two-pi4\n"
            "  sudo paretoctl testbed down two-pi4\n";
   }
 
   void add_options(CLI::App& app) override {
     app.add_option("action", action_,
                    "what to do: make a test bed that stays (up FILE), end one (down), show them "
-                   "(status), or list what devices can imitate (presets)")
+                   "(status), make the faults of a file on one that is up (fault FILE [NAME]), or "
+                   "list what devices can imitate (presets)")
         ->required()
-        ->check(CLI::IsMember({"up", "down", "status", "presets"}));
+        ->check(CLI::IsMember({"up", "down", "status", "fault", "presets"}));
     set_value(app.add_option("testbed", what_,
-                             "file as in configs/testbed/, or the name of a test bed that is up"),
+                             "file as in configs/testbed/, or the name of a test bed that is up; "
+                             "for fault, the file of faults, as configs/faults/minute.yaml"),
               "FILE|NAME", {"@testbeds"});
+    set_value(app.add_option("name", bed_,
+                             "the test bed that faults are made on; default: the only one that "
+                             "is up"),
+              "NAME", {"@testbeds"});
     app.add_flag(
         "--foreground", foreground_,
         "stay in the foreground until Ctrl-C, for up; otherwise it runs in the background");
@@ -123,7 +132,12 @@ class TestbedCommand final : public Command {
                   "configs/testbed/{}",
                   action_, action_ == "down" ? ", or a name" : "");
     }
+    if (!bed_.empty() && action_ != "fault") {
+      return fail(ErrorCode::kInvalidArgument, "testbed {}: takes one file or name, not {} too",
+                  action_, bed_);
+    }
     if (action_ == "down") return take_down(context);
+    if (action_ == "fault") return make_faults(context, what_, bed_, json_);
     return foreground_ ? hold(context) : put_up(context);
   }
 
@@ -170,16 +184,18 @@ class TestbedCommand final : public Command {
                   chosen.running->process);
     }
     const std::atomic<bool>& stop = context.stop.watch();
-    PARETO_ASSIGN(const cluster::Cluster cluster,
-                  cluster::open_testbed(chosen, {}, context.paretod));
+    PARETO_ASSIGN(cluster::Cluster cluster, cluster::open_testbed(chosen, {}, context.paretod));
     PARETO_TRY(with_context(judge_links(*chosen.bed, cluster), "test bed {}", chosen.name()));
     PARETO_ASSIGN(const auto running, cluster::TestbedRegistry().find(chosen.name()));
+    if (stop) return kExitDone;
+    cluster::TestbedFaults faults(*chosen.bed, cluster);
     if (ready_fd_ >= 0) {
       PARETO_TRY(tell_ready(ready_fd_));
     } else if (running) {
       show(context, *running);
     }
-    stop.wait(false);
+    PARETO_TRY(cluster::serve_faults(cluster::TestbedRegistry().fault_socket(chosen.name()), faults,
+                                     context.stop.descriptor()));
     return kExitDone;
   }
 
@@ -256,6 +272,7 @@ class TestbedCommand final : public Command {
 
   std::string action_;
   std::string what_;
+  std::string bed_;
   bool foreground_ = false;
   int ready_fd_ = -1;
   bool json_ = false;

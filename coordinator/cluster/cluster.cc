@@ -12,6 +12,7 @@
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "netem/resource_group.h"
+#include "netem/small_disk.h"
 
 namespace pareto::cluster {
 namespace {
@@ -67,13 +68,19 @@ struct Cluster::Impl {
   std::optional<TestbedRegistry::Claim> claim;
   std::unique_ptr<Network> network;
   std::unique_ptr<TemporaryFolder> folder;
+  std::vector<std::optional<netem::SmallDisk>> disks;
   std::vector<netem::ResourceGroup> groups;
-  std::vector<ChildProcess> children;
+  std::vector<std::optional<ChildProcess>> children;
   std::vector<std::unique_ptr<DaemonClient>> devices;
   std::mutex replacing;  ///< held while a client is replaced, and by other threads than the owner's
   /// The inventory's addresses as they were asked for: a service's host is found again by its name.
   std::vector<DeviceConfig> asked;
   std::unique_ptr<Network> asking;  ///< uses the devices; else null
+  // How start_local started its daemons.
+  std::filesystem::path paretod;
+  std::vector<std::string> names;
+  std::vector<std::vector<std::string>> arguments;
+  const EmulatedNetwork* place = nullptr;  ///< null where all share the machine's network
 
   /// Tells each device of the data addresses of all.
   void name_peers() {
@@ -83,43 +90,62 @@ struct Cluster::Impl {
   }
 
   ~Impl() {
-    for (ChildProcess& child : children) child.ask_to_end();
+    for (auto& child : children) {
+      if (child) child->ask_to_end();
+    }
   }
 
-  /// `place`: null where all share the machine's network.
-  Expected<> start(const netem::Testbed& bed, std::size_t number,
-                   const std::filesystem::path& paretod, std::vector<std::string> arguments,
-                   const EmulatedNetwork* place) {
+  Expected<> start(const netem::Testbed& bed, std::size_t number, std::vector<std::string> pinned) {
     const netem::TestbedDevice& device = bed.devices[number];
+    std::vector<std::string>& given = arguments.emplace_back(std::move(pinned));
+    names.push_back(device.name);
     const std::string any_port =
         (place != nullptr ? EmulatedNetwork::host(number) : "127.0.0.1") + ":0";
     // What is said to a device of an emulated network does not cross it.
     const std::string control =
         place != nullptr ? fmt::format("unix:{}/{}.socket", folder->path().string(), device.name)
                          : any_port;
-    arguments.insert(
-        arguments.end(),
-        {"--listen", control, "--data", "tcp=" + any_port, "--data", "grpc=" + any_port, "--data",
-         "shm=auto", "--name", device.name, "--threads", std::to_string(device.threads),
-         "--state-dir", (folder->path() / device.name).string(), "--log-level", "warn",
-         "--discovery", "off", "--exit-with-parent"});
-    arguments.insert(arguments.end(),
-                     {"--speed", fmt::format("{}", device.speed), "--steady", device.steady});
+    given.insert(given.end(), {"--listen", control, "--data", "tcp=" + any_port, "--data",
+                               "grpc=" + any_port, "--data", "shm=auto", "--name", device.name,
+                               "--threads", std::to_string(device.threads), "--state-dir",
+                               (folder->path() / device.name).string(), "--log-level", "warn",
+                               "--discovery", "off", "--exit-with-parent"});
+    given.insert(given.end(),
+                 {"--speed", fmt::format("{}", device.speed), "--steady", device.steady});
+    disks.emplace_back();
+    if (device.disk_bytes > 0) {
+      PARETO_ASSIGN(netem::SmallDisk disk,
+                    netem::SmallDisk::create(folder->path() / device.name, device.disk_bytes));
+      disks.back().emplace(std::move(disk));
+    }
     PARETO_ASSIGN(auto group,
                   netem::ResourceGroup::create(fmt::format("{}/{}", bed.name, device.name),
                                                device.memory_bytes));
     // The network of a test bed has nobody else in it.
-    if (place != nullptr) arguments.emplace_back("--insecure");
+    if (place != nullptr) given.emplace_back("--insecure");
+    groups.push_back(std::move(group));
+    children.emplace_back();
+    return launch(number);
+  }
+
+  /// Starts the process of a daemon that was ended, or never started.
+  Expected<> launch(std::size_t number) {
     // On this thread: the daemon ends with the thread that started it.
     if (place != nullptr) PARETO_TRY(place->enter(number));
     auto child =
-        ChildProcess::start(paretod, std::move(arguments), folder->path() / (device.name + ".log"));
+        ChildProcess::start(paretod, arguments[number], folder->path() / (names[number] + ".log"));
     if (place != nullptr) PARETO_TRY(place->enter(0));
     PARETO_TRY(child);
-    children.push_back(*std::move(child));
-    PARETO_TRY(group.add(children.back().pid()));
-    groups.push_back(std::move(group));
-    return {};
+    children[number].emplace(*std::move(child));
+    return groups[number].add(children[number]->pid());
+  }
+
+  /// Waits until the daemon serves. Returns its control address.
+  Expected<std::string> wait_ready(std::size_t number, Deadline deadline) {
+    PARETO_ASSIGN(const std::string line, with_context(children[number]->wait_ready(deadline),
+                                                       "starting the local daemon {} ({})",
+                                                       names[number], paretod.string()));
+    return with_context(control_address(line), "starting the local daemon {}", names[number]);
   }
 };
 
@@ -170,7 +196,8 @@ Expected<Cluster> Cluster::start_local(const netem::Testbed& bed,
   if (claim) impl->claim.emplace(*std::move(claim));
   PARETO_ASSIGN(TemporaryFolder folder, TemporaryFolder::create("pareto-local"));
   impl->folder = std::make_unique<TemporaryFolder>(std::move(folder));
-  const EmulatedNetwork* const place = network.get();
+  impl->place = network.get();
+  impl->paretod = paretod;
   impl->network = std::move(network);
   // Each daemon has cores of its own if there are enough: one for each of its threads.
   const std::vector<int> cores = usable_cores();
@@ -187,19 +214,15 @@ Expected<Cluster> Cluster::start_local(const netem::Testbed& bed,
       pinned = {"--cpu", fmt::format("{}", fmt::join(core, end, ","))};
       core = end;
     }
-    PARETO_TRY(with_context(impl->start(bed, i, paretod, std::move(pinned), place),
-                            "starting the local daemon {}", bed.devices[i].name));
+    PARETO_TRY(with_context(impl->start(bed, i, std::move(pinned)), "starting the local daemon {}",
+                            bed.devices[i].name));
   }
   // All of them start at once; then each is waited for.
   const Deadline deadline = deadline_after(kStartTimeout);
   for (std::size_t i = 0; i < wanted; ++i) {
-    const std::string& name = bed.devices[i].name;
-    PARETO_ASSIGN(const std::string line,
-                  with_context(impl->children[i].wait_ready(deadline),
-                               "starting the local daemon {} ({})", name, paretod.string()));
-    PARETO_ASSIGN(std::string address,
-                  with_context(control_address(line), "starting the local daemon {}", name));
-    PARETO_ASSIGN(auto client, connect_daemon({name, std::move(address)}, kConnectTimeout));
+    PARETO_ASSIGN(std::string address, impl->wait_ready(i, deadline));
+    PARETO_ASSIGN(auto client,
+                  connect_daemon({bed.devices[i].name, std::move(address)}, kConnectTimeout));
     impl->devices.push_back(std::move(client));
   }
   impl->name_peers();
@@ -260,8 +283,33 @@ const TestbedRegistry::Claim* Cluster::claim() const {
 
 std::vector<int> Cluster::local_pids() const {
   std::vector<int> pids;
-  for (const ChildProcess& child : impl_->children) pids.push_back(child.pid());
+  for (const auto& child : impl_->children) pids.push_back(child ? child->pid() : 0);
   return pids;
+}
+
+Expected<> Cluster::start_again(std::size_t device) {
+  if (device >= impl_->children.size()) {
+    return fail(ErrorCode::kNotFound, "no local daemon {}", device);
+  }
+  impl_->children[device].reset();
+  PARETO_TRY(
+      with_context(impl_->launch(device), "starting the local daemon {}", impl_->names[device]));
+  PARETO_TRY(impl_->wait_ready(device, deadline_after(kStartTimeout)));
+  return reconnect(impl_->names[device], kConnectTimeout);
+}
+
+Expected<> Cluster::set_disk_full(std::size_t device, bool full) {
+  if (device >= impl_->disks.size() || !impl_->disks[device]) {
+    return fail(ErrorCode::kInvalidArgument,
+                "{} has no disk of its own: give it one in the test bed's file (disk: 256MiB), and "
+                "put the test bed up again",
+                device < impl_->names.size() ? impl_->names[device] : "the device");
+  }
+  return full ? impl_->disks[device]->fill() : impl_->disks[device]->free();
+}
+
+std::string Cluster::place(std::size_t device) const {
+  return impl_->place == nullptr ? "" : impl_->place->place(device);
 }
 
 }  // namespace pareto::cluster

@@ -94,6 +94,15 @@ class Cluster {
   void use_network(std::unique_ptr<Network> network);
   /// Process ids of the daemons that start_local started, in order; empty otherwise.
   std::vector<int> local_pids() const;
+  /// Starts a daemon of start_local again as it was started, after ending it if it runs, and
+  /// connects to it. On the thread that called start_local. Fails: kNotFound (no such daemon), and
+  /// as start_local.
+  Expected<> start_again(std::size_t device);
+  /// Leaves a device of start_local no room on its disk, or gives it room again. On the same
+  /// thread. Fails: kInvalidArgument (it has no disk of its own), kUnavailable.
+  Expected<> set_disk_full(std::size_t device, bool full);
+  /// Returns the file of the network namespace of a device of start_local; empty if it has none.
+  std::string place(std::size_t device) const;
   /// Returns the claim on the test bed that start_local was given; null without one.
   const TestbedRegistry::Claim* claim() const;
 

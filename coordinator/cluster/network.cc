@@ -101,6 +101,11 @@ Expected<> put_to_rest(Network* network) {
   return {};
 }
 
+Expected<> Network::disturb(std::size_t link, netem::PacketFaults /*forward*/,
+                            netem::PacketFaults /*backward*/) {
+  return fail(ErrorCode::kInvalidArgument, "link {} is not emulated by this process", link);
+}
+
 EmulatedNetwork::EmulatedNetwork(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 EmulatedNetwork::~EmulatedNetwork() = default;
 
@@ -126,6 +131,18 @@ Expected<std::unique_ptr<EmulatedNetwork>> EmulatedNetwork::create(
 std::string EmulatedNetwork::emulator() const {
   if (impl_->network.links() == 0) return "";
   return std::string(netem::to_string(impl_->network.link(0).kind()));
+}
+
+Expected<> EmulatedNetwork::disturb(std::size_t link, netem::PacketFaults forward,
+                                    netem::PacketFaults backward) {
+  if (link >= impl_->network.links()) {
+    return Network::disturb(link, std::move(forward), std::move(backward));
+  }
+  return impl_->network.link(link).disturb(std::move(forward), std::move(backward));
+}
+
+std::string EmulatedNetwork::place(std::size_t device) const {
+  return impl_->network.device(device).path();
 }
 
 std::optional<plan::Condition> EmulatedNetwork::definition(const std::string& condition) const {

@@ -12,6 +12,7 @@
 #include "core/base/text.h"
 #include "core/plan/condition.h"
 #include "netem/link_measurement.h"
+#include "netem/packet_faults.h"
 #include "netem/testbed.h"
 
 namespace pareto::cluster {
@@ -46,6 +47,10 @@ class Network {
   virtual std::string resting_condition() const = 0;
   /// Returns the emulator that makes the network so; see NetworkFigures::emulator.
   virtual std::string emulator() const = 0;
+  /// Makes faults on a link, in place of those before; none of them ends all. Fails:
+  /// kInvalidArgument (it is no link that this process emulates), and as LinkEmulator::disturb.
+  virtual Expected<> disturb(std::size_t link, netem::PacketFaults forward,
+                             netem::PacketFaults backward);
   /// Returns what a condition is defined to do between the only two devices, the coordinator next
   /// to the first; no value if it has to be measured.
   virtual std::optional<plan::Condition> definition(const std::string& /*condition*/) const {
@@ -95,10 +100,14 @@ class EmulatedNetwork final : public Network {
   Expected<> check() const override;
   std::string resting_condition() const override { return kNone; }
   std::string emulator() const override;
+  Expected<> disturb(std::size_t link, netem::PacketFaults forward,
+                     netem::PacketFaults backward) override;
   std::optional<plan::Condition> definition(const std::string& condition) const override;
 
   /// Returns the device's address for all others.
   static std::string host(std::size_t device);
+  /// Returns the file of the device's namespace, as long as this process lives.
+  std::string place(std::size_t device) const;
   /// Moves the calling thread to a device. What it starts then is there.
   Expected<> enter(std::size_t device) const;
 

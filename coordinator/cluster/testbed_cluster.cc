@@ -27,7 +27,7 @@ RunningTestbed describe(const netem::Testbed& bed, const Cluster& cluster) {
     running.devices.push_back({.name = device.name,
                                .preset = device.preset,
                                .control = cluster.device(i).config().address,
-                               .place = fmt::format("/proc/{}/ns/net", processes[i]),
+                               .place = cluster.place(i),
                                .process = processes[i],
                                .speed = device.speed,
                                .steady = device.steady,
@@ -57,7 +57,7 @@ Expected<Cluster> hold(const netem::Testbed& bed, std::vector<NamedCondition> co
   PARETO_ASSIGN(auto network, EmulatedNetwork::create(bed, std::move(conditions)));
   PARETO_ASSIGN(Cluster cluster,
                 Cluster::start_local(bed, paretod, std::move(network), std::move(claim)));
-  PARETO_TRY(cluster.claim()->publish(describe(bed, cluster)));
+  PARETO_TRY(publish_testbed(bed, cluster));
   return cluster;
 }
 
@@ -80,6 +80,10 @@ bool is_testbed_file(const std::string& what) {
   std::error_code none;
   return what.find('/') != std::string::npos || what.ends_with(".yaml") || what.ends_with(".yml") ||
          fs::is_regular_file(what, none);
+}
+
+Expected<> publish_testbed(const netem::Testbed& bed, const Cluster& cluster) {
+  return cluster.claim()->publish(describe(bed, cluster));
 }
 
 Expected<ChosenTestbed> find_testbed(const std::string& what) {

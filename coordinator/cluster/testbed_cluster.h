@@ -49,4 +49,8 @@ Expected<std::unique_ptr<JoinedNetwork>> join_network(const RunningTestbed& bed)
 Expected<Cluster> open_testbed(const ChosenTestbed& chosen, std::vector<NamedCondition> conditions,
                                const std::filesystem::path& paretod);
 
+/// Publishes the test bed that this process holds again, after a daemon of it was started again.
+/// Fails: as TestbedRegistry::Claim::publish.
+Expected<> publish_testbed(const netem::Testbed& bed, const Cluster& cluster);
+
 }  // namespace pareto::cluster

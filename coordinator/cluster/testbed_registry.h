@@ -3,6 +3,7 @@
 //
 //   /run/pareto-testbeds/two-pi4/           locked by that process as long as it lives
 //     testbed.json                          a RunningTestbed, once it is up
+//     faults.socket                         takes faults (fault_server.h), of `testbed up` only
 #pragma once
 
 #include <cstdint>
@@ -79,6 +80,10 @@ class TestbedRegistry {
   Expected<std::optional<RunningTestbed>> find(const std::string& name) const;
   /// Returns all in the order of their names.
   Expected<std::vector<RunningTestbed>> all() const;
+  /// Returns the socket at which the process that holds it takes faults.
+  std::filesystem::path fault_socket(const std::string& name) const {
+    return folder_ / name / "faults.socket";
+  }
   /// Asks its process to end, and waits for that; ends it by force after half a minute. False: it
   /// was not up. Fails: kPermission, kUnavailable (it is on its way).
   Expected<bool> end(const std::string& name) const;
