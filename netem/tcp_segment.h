@@ -9,13 +9,13 @@
 
 namespace pareto::netem {
 
-/// What is changed reaches the program that receives it: lengths and checksums are set again. The
-/// bytes are the caller's.
+/// Changes reach the program that receives it: lengths and checksums are set again. The bytes are
+/// the caller's.
 ///
 /// Threads: one owner.
 class TcpSegment {
  public:
-  /// Returns the segment; no value if the packet is none: another protocol, a fragment, damaged.
+  /// Returns the segment; no value if the packet is not one: another protocol, a fragment, damaged.
   static std::optional<TcpSegment> in(std::span<std::byte> packet);
 
   std::span<std::byte> payload() const;

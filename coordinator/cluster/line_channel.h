@@ -26,7 +26,7 @@ class LineChannel {
   Expected<std::optional<std::string>> receive(Deadline deadline, int stop = -1);
   /// Returns whether a line has come whole, so that receive() does not wait.
   bool has_line() const { return buffer_.find('\n') != std::string::npos; }
-  /// Sends a line, which has no end in it. Fails: kUnavailable (the peer is gone, or does not read).
+  /// Sends a line, which has no end in it. Fails: kUnavailable (the peer is gone or does not read).
   Expected<> send(std::string line) const;
   int descriptor() const { return socket_.get(); }
 

@@ -32,6 +32,12 @@ void redirect(const std::string& path, int target) {
 
 }  // namespace
 
+std::size_t count_of(const std::string& text, const std::string& whole) {
+  std::size_t count = 0;
+  for (auto at = whole.find(text); at != std::string::npos; at = whole.find(text, at + 1)) ++count;
+  return count;
+}
+
 Process::Process(std::vector<std::string> argv, std::vector<std::string> environment) {
   std::string pattern = (std::filesystem::temp_directory_path() / "pareto-process.XXXXXX").string();
   if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
@@ -75,10 +81,11 @@ int Process::wait(std::chrono::seconds limit) {
   return ended ? exit_code_ : -1;
 }
 
-bool Process::wait_for_output(const std::string& text, std::chrono::seconds limit) {
+bool Process::wait_for_output(const std::string& text, std::chrono::seconds limit,
+                              std::size_t times) {
   const Deadline deadline = after(limit);
   const auto found = [&] {
-    return output().find(text) != std::string::npos || errors().find(text) != std::string::npos;
+    return count_of(text, output()) >= times || count_of(text, errors()) >= times;
   };
   const FileDescriptor changed(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
   ::inotify_add_watch(changed.get(), folder_.c_str(), IN_MODIFY | IN_CREATE);

@@ -13,6 +13,9 @@ namespace pareto::test {
 /// Returns all bytes of a file; empty when it cannot be read.
 std::string slurp(const std::string& path);
 
+/// Returns how often `text` stands in the whole.
+std::size_t count_of(const std::string& text, const std::string& whole);
+
 /// One child process with its stdout and stderr in files of a folder of its own. Limits are for a
 /// processor of its kind: PARETO_TEST_PATIENCE multiplies them.
 ///
@@ -31,10 +34,11 @@ class Process {
   /// Waits for the end; -1 when it did not come in time (the child is then killed), 128 + n for a
   /// signal n.
   int wait(std::chrono::seconds limit = std::chrono::seconds(120));
-  /// Waits until stdout or stderr holds `text`; false when the child ended or the time passed
-  /// without it.
+  /// Waits until stdout or stderr holds `text` that often; false when the child ended or the time
+  /// passed without it.
   bool wait_for_output(const std::string& text,
-                       std::chrono::seconds limit = std::chrono::seconds(60));
+                       std::chrono::seconds limit = std::chrono::seconds(60),
+                       std::size_t times = 1);
   std::string output() const;  ///< stdout so far
   std::string errors() const;  ///< stderr so far
 
