@@ -1,7 +1,5 @@
 #include "coordinator/cluster/fault_server.h"
 
-#include <sys/socket.h>
-
 #include <array>
 #include <optional>
 
@@ -14,14 +12,6 @@ namespace {
 
 /// Time that a line may take which has begun to come.
 constexpr std::chrono::seconds kLinePatience{5};
-constexpr timeval kAnswerPatience{5, 0};
-
-std::optional<LineChannel> accept_from(const FileDescriptor& listener) {
-  FileDescriptor socket(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
-  if (!socket) return std::nullopt;
-  ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &kAnswerPatience, sizeof(kAnswerPatience));
-  return LineChannel(std::move(socket));
-}
 
 Expected<std::string> carry_out(const std::string& line, TestbedFaults& faults) {
   PARETO_ASSIGN(const FaultRequest request, parse_fault_request(line));

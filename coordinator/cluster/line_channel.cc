@@ -34,6 +34,19 @@ const sockaddr* generic(const sockaddr_un& address) {
   return reinterpret_cast<const sockaddr*>(&address);
 }
 
+/// Returns whether this user or root is at the other end.
+bool is_own_peer(const FileDescriptor& socket) {
+  ucred peer{};
+  socklen_t size = sizeof(peer);
+  if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return false;
+  return peer.uid == 0 || peer.uid == ::geteuid();
+}
+
+LineChannel patient_channel(FileDescriptor socket, std::size_t most) {
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &kSendPatience, sizeof(kSendPatience));
+  return LineChannel(std::move(socket), most);
+}
+
 }  // namespace
 
 Expected<std::optional<std::string>> LineChannel::receive(Deadline deadline, int stop) {
@@ -43,8 +56,8 @@ Expected<std::optional<std::string>> LineChannel::receive(Deadline deadline, int
       buffer_.erase(0, end + 1);
       return line;
     }
-    if (buffer_.size() > kMaxLine) {
-      return fail(ErrorCode::kCorrupt, "a line of more than {} bytes", kMaxLine);
+    if (buffer_.size() > most_) {
+      return fail(ErrorCode::kCorrupt, "a line of more than {} bytes", most_);
     }
     std::array<pollfd, 2> polled{{{socket_.get(), POLLIN, 0}, {stop, POLLIN, 0}}};
     PARETO_TRY(poll_until(polled, deadline));
@@ -83,7 +96,13 @@ Expected<FileDescriptor> listen_at(const std::filesystem::path& path) {
   return listener;
 }
 
-Expected<LineChannel> connect_at(const std::filesystem::path& path) {
+std::optional<LineChannel> accept_from(const FileDescriptor& listener, std::size_t most) {
+  FileDescriptor socket(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  if (!socket || !is_own_peer(socket)) return std::nullopt;
+  return patient_channel(std::move(socket), most);
+}
+
+Expected<LineChannel> connect_at(const std::filesystem::path& path, std::size_t most) {
   PARETO_ASSIGN(const sockaddr_un address, socket_address(path));
   FileDescriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!socket || ::connect(socket.get(), generic(address), sizeof(address)) != 0) {
@@ -91,8 +110,9 @@ Expected<LineChannel> connect_at(const std::filesystem::path& path) {
     if (errno == ECONNREFUSED) errno = ENOENT;
     return tl::unexpected(error_from_errno(errno, path.string()));
   }
-  ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &kSendPatience, sizeof(kSendPatience));
-  return LineChannel(std::move(socket));
+  if (!is_own_peer(socket))
+    return fail(ErrorCode::kPermission, "{}: another user's", path.string());
+  return patient_channel(std::move(socket), most);
 }
 
 }  // namespace pareto::cluster
