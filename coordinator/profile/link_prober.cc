@@ -6,13 +6,12 @@
 
 #include "coordinator/cluster/daemon_client.h"
 #include "coordinator/cluster/transport_choice.h"
-#include "core/control/hello.h"
+#include "coordinator/profile/way_probe.h"
 #include "partitioner/model/graph/cuts.h"
 
 namespace pareto::profile {
 namespace {
 
-constexpr std::chrono::milliseconds kConnecting{10'000};
 constexpr std::uint64_t kSmallestBytes = 1024;
 constexpr std::uint64_t kFactor = 4;
 
@@ -39,31 +38,12 @@ std::vector<Probe> probes_over(const std::string& transport, const LinkTransport
   return probes;
 }
 
-/// Probes one way between the coordinator and a device. Each has a connection and time of its own:
-/// a link whose time was up is closed.
-Expected<transport::ProbeResult> probe_from_here(transport::Transport& transport,
-                                                 const cluster::DaemonClient& device,
-                                                 const std::string& address,
-                                                 transport::ProbeOptions options,
-                                                 transport::PingWay way) {
-  PARETO_ASSIGN(
-      const auto link,
-      control::connect_to_stage(transport, address, {0, 0, control::Role::kProbe},
-                                deadline_after(kConnecting), cluster::link_options_to(device)));
-  options.way = way;
-  auto result = transport::probe_link(*link, options,
-                                      std::chrono::steady_clock::now() + transport::kLongestProbe);
-  link->close();
-  return result;
-}
-
 }  // namespace
 
 Expected<planning::ProbedLinks> probe_links(
     const cluster::Cluster& cluster, const LinkTransports& transports, const std::string& transport,
     const std::vector<std::uint64_t>& sizes, const std::atomic<bool>& stop,
     const std::function<void(const std::string&)>& progress) {
-  PARETO_ASSIGN(const auto own, transport::make_transport(transport));
   const std::size_t coordinator = cluster.size();
   planning::ProbedLinks links(coordinator + 1,
                               std::vector<transport::ProbeResult>(coordinator + 1));
@@ -72,19 +52,21 @@ Expected<planning::ProbedLinks> probe_links(
   for (const auto& [from, to] : probes_over(transport, transports)) {
     const cluster::DaemonClient& receiver = cluster.device(to);
     const std::string& name = receiver.config().name;
-    PARETO_ASSIGN(const std::string address, cluster::data_address(receiver, transport));
+    PARETO_TRY(cluster::data_address(receiver, transport));
     if (stop) return fail(ErrorCode::kClosed, "stopped before all links were probed");
     const bool from_here = from == coordinator;
     progress(fmt::format(
         "{}{}, {}", from_here ? "coordinator and " : cluster.device(from).config().name + " to ",
         name, transport));
     if (!from_here) {
-      PARETO_ASSIGN(links[from][to], cluster.device(from).probe_link(transport, address, options,
-                                                                     transport::kLongestProbe));
+      PARETO_ASSIGN(links[from][to], probe_between(cluster.device(from), receiver, transport,
+                                                   options, transport::kLongestProbe));
       continue;
     }
+    // Each way has a connection and time of its own: a link whose time was up is closed.
     const auto probe = [&](transport::PingWay way) {
-      return with_context(probe_from_here(*own, receiver, address, options, way),
+      options.way = way;
+      return with_context(probe_from_here(receiver, transport, options, transport::kLongestProbe),
                           "probing the link to {}", name);
     };
     PARETO_ASSIGN(links[coordinator][to], probe(transport::PingWay::kThere));
