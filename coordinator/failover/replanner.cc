@@ -30,6 +30,18 @@ std::vector<std::vector<T>> among(const std::vector<std::vector<T>>& links, Kept
   return left;
 }
 
+/// Adds the split points at which a plan cuts, so that it can be predicted.
+void add_cuts_of(const plan::Plan& plan, const model::Model& model, planning::SplitChoice& cuts) {
+  for (const plan::StagePlan& stage : plan.stages) {
+    const auto& points = model.split_points();
+    const auto at = std::ranges::find(points, stage.begin, &model::SplitPoint::position);
+    if (stage.begin == 0 || at == points.end() || !at->legal) continue;
+    const auto index = static_cast<std::size_t>(at - points.begin());
+    const auto place = std::ranges::lower_bound(cuts, index);
+    if (place == cuts.end() || *place != index) cuts.insert(place, index);
+  }
+}
+
 std::vector<std::string> transports_of(const plan::Plan& plan) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < plan.links(); ++i) profile::add_once(names, plan.transport_of(i));
@@ -74,6 +86,7 @@ Expected<Replanner> Replanner::make(const model::Model& model, const cluster::Cl
     }
   }
   PARETO_ASSIGN(made.cuts_, model::select_split_points(model, "modules"));
+  add_cuts_of(plan, model, made.cuts_);
   PARETO_ASSIGN(const auto sizes, profile::sizes_to_probe(model, made.cuts_, {plan.batch}));
   for (const std::string& name : profile::names_in(ways)) {
     PARETO_ASSIGN(const planning::ProbedLinks links,
@@ -83,31 +96,61 @@ Expected<Replanner> Replanner::make(const model::Model& model, const cluster::Cl
   return made;
 }
 
-Expected<plan::Plan> Replanner::without(const std::set<std::string>& lost) const {
+std::vector<std::string> Replanner::devices() const {
+  std::vector<std::string> names;
+  for (const planning::DeviceFacts& device : devices_) names.push_back(device.profile.device);
+  return names;
+}
+
+Expected<Replanner::Left> Replanner::left(const std::vector<planning::ProbedTransport>& links,
+                                          const std::set<std::string>& lost) const {
   Kept kept;
-  std::vector<planning::DeviceFacts> devices;
+  Left left;
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     if (lost.contains(devices_[i].profile.device)) continue;
     kept.push_back(i);
-    devices.push_back(devices_[i]);
+    left.devices.push_back(devices_[i]);
   }
-  if (devices.empty()) {
+  if (left.devices.empty()) {
     return fail(ErrorCode::kNotFound, "no device is left that was profiled for {}", blank_.model);
   }
-  std::vector<planning::ProbedTransport> links;
-  for (const planning::ProbedTransport& one : links_) {
-    links.push_back({one.name, among(one.links, kept)});
+  for (const planning::ProbedTransport& one : links) {
+    left.links.push_back({one.name, among(one.links, kept)});
   }
-  const auto space = planning::make_cut_space(*model_, {}, cuts_, std::move(devices), blank_);
-  PARETO_ASSIGN(const planning::CostInputs inputs, space->inputs(links));
+  return left;
+}
+
+Expected<plan::Plan> Replanner::without(const std::set<std::string>& lost) const {
+  PARETO_ASSIGN(Forecast forecast, best(links_, {}, lost));
+  forecast.plan.window = 0;
+  return std::move(forecast.plan);
+}
+
+Expected<Replanner::Forecast> Replanner::best(const std::vector<planning::ProbedTransport>& links,
+                                              planning::Preference preference,
+                                              const std::set<std::string>& lost) const {
+  PARETO_ASSIGN(Left left, this->left(links, lost));
+  const auto space = planning::make_cut_space(*model_, {}, cuts_, std::move(left.devices), blank_);
+  PARETO_ASSIGN(const planning::CostInputs inputs, space->inputs(left.links));
   PARETO_ASSIGN(const std::vector<search::FrontPoint> front,
                 search::builtin_searches().front()->search(inputs, {}));
-  const auto chosen = planning::choose_plan(front, {}, {}, blank_.batch);
+  const auto chosen = planning::choose_plan(front, {}, preference, blank_.batch);
   if (!chosen) {
     return fail(ErrorCode::kNotFound, "the devices that are left have no room for {}",
                 blank_.model);
   }
-  return space->plan_of(front[*chosen].placement, inputs);
+  const search::FrontPoint& point = front[*chosen];
+  return Forecast{space->plan_of(point.placement, inputs, point.point.window), point.point};
+}
+
+Expected<Replanner::Forecast> Replanner::predict(
+    const plan::Plan& plan, const std::vector<planning::ProbedTransport>& links) const {
+  const auto space = planning::make_cut_space(*model_, {}, cuts_, devices_, blank_);
+  PARETO_ASSIGN(const planning::CostInputs inputs, space->inputs(links));
+  PARETO_ASSIGN(planning::Placement placement, space->placement_of(plan));
+  placement.replicated = plan.replicated;
+  PARETO_ASSIGN(const planning::Evaluation evaluation, planning::evaluate(inputs, placement));
+  return Forecast{plan, planning::at_window(evaluation, plan.window)};
 }
 
 }  // namespace pareto::failover

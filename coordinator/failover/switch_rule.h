@@ -1,0 +1,47 @@
+// Decides when a better plan is worth a change: a plan that is better only for a moment is not.
+#pragma once
+
+#include <optional>
+
+#include "core/base/clock.h"
+
+namespace pareto::failover {
+
+struct SwitchRules {
+  /// The share by which the next plan must be better. Predictions are off by some percent, so that
+  /// a smaller gain may be none.
+  double least_gain = 0.10;
+  /// The time for which it must stay so: a link that is busy for a moment is not slow.
+  Nanoseconds hold = std::chrono::seconds(1);
+  /// The least time between two changes, so that what follows a change is seen before the next.
+  Nanoseconds dwell = std::chrono::seconds(5);
+  /// The same in times of what the last change took: devices compute for both plans meanwhile, and
+  /// that is to stay below a tenth of the time.
+  double cost_ratio = 10;
+  /// The longest time after changes that were refused one after the other; each doubles it.
+  Nanoseconds longest_dwell = std::chrono::seconds(60);
+};
+
+/// Threads: one owner.
+class SwitchRule {
+ public:
+  explicit SwitchRule(SwitchRules rules = {}) : rules_(rules) {}
+
+  /// Returns whether to change now. `gain`: the share by which the best plan is better than the one
+  /// that runs; `spread`: that by which measurements differ among each other.
+  bool consider(double gain, double spread, TimePoint now);
+  /// A change was made, in `cost`.
+  void made(Nanoseconds cost, TimePoint now);
+  /// A change was refused.
+  void refused(TimePoint now);
+  /// Returns whether a better plan is waited with.
+  bool is_holding() const { return better_since_.has_value(); }
+
+ private:
+  const SwitchRules rules_;
+  std::optional<TimePoint> better_since_;
+  std::optional<TimePoint> not_before_;
+  Nanoseconds pause_{};
+};
+
+}  // namespace pareto::failover
