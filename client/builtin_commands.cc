@@ -16,6 +16,7 @@ Commands builtin_commands() {
   commands.push_back(make_tasks_command());
   commands.push_back(make_train_command());
   commands.push_back(make_deploy_command());
+  commands.push_back(make_resplit_command());
   commands.push_back(make_history_command());
   commands.push_back(make_verify_command());
   commands.push_back(make_evaluate_command());

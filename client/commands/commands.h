@@ -18,6 +18,7 @@ std::unique_ptr<Command> make_bench_modes_command();
 std::unique_ptr<Command> make_tasks_command();
 std::unique_ptr<Command> make_train_command();
 std::unique_ptr<Command> make_deploy_command();
+std::unique_ptr<Command> make_resplit_command();
 std::unique_ptr<Command> make_history_command();
 std::unique_ptr<Command> make_evaluate_command();
 std::unique_ptr<Command> make_verify_command();

@@ -10,6 +10,9 @@
 #include <utility>
 
 #include "client/commands/commands.h"
+#include "client/commands/deploy_control.h"
+#include "client/commands/deploy_follow.h"
+#include "client/commands/deploy_plans.h"
 #include "client/commands/deploy_requests.h"
 #include "client/commands/deploy_watch.h"
 #include "client/commands/device_flags.h"
@@ -20,23 +23,20 @@
 #include "client/commands/model_flags.h"
 #include "client/commands/pipeline_flags.h"
 #include "client/commands/progress.h"
+#include "client/commands/runtime_folder.h"
 #include "client/commands/schedule_flag.h"
 #include "client/commands/sharing_flags.h"
 #include "client/commands/store_flags.h"
 #include "client/commands/time_flags.h"
 #include "client/commands/validation.h"
 #include "client/program.h"
-#include "coordinator/cluster/codec_choice.h"
 #include "coordinator/cluster/deployment.h"
 #include "coordinator/cluster/plan_file.h"
 #include "coordinator/cluster/transport_choice.h"
 #include "coordinator/cluster/workload.h"
-#include "coordinator/failover/failover_opener.h"
 #include "coordinator/failover/replanner.h"
-#include "coordinator/load/deployed_pipeline.h"
 #include "coordinator/load/lasting_stream.h"
 #include "coordinator/profile/profiled_stages.h"
-#include "core/base/counted.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
@@ -59,7 +59,9 @@ class DeployCommand final : public Command {
            "  camera | paretoctl deploy --plan plan.json --json   # a name a line, as they come\n"
            "  camera | paretoctl deploy --plan plan.json --retry 10m --metrics 0.0.0.0:7074\n"
            "  camera | paretoctl deploy --plan plan.json --devices inventory.yaml --on-loss "
-           "failover\n";
+           "failover\n"
+           "  paretoctl resplit --split after:features.7   # meanwhile, in another terminal\n"
+           "  camera | paretoctl deploy --plan plan.json --devices inventory.yaml --follow\n";
   }
   void add_options(CLI::App& app) override {
     set_value(app.add_option("--plan", plan_file_, "plan to deploy, as run --save-plan writes it"),
@@ -73,6 +75,19 @@ class DeployCommand final : public Command {
     sharing_.add_to(app, /*deadlines=*/true);
     store_.add_to(app);
     metrics_.add_to(app);
+    app.add_flag("--follow", follow_,
+                 "measure the links while requests cross them, and change to another plan when it "
+                 "is predicted to be better by 10 % and stays so; devices are to be profiled");
+    set_value(app.add_option("--prefer", prefer_,
+                             "what --follow makes as good as possible: throughput, latency, or "
+                             "balanced, their ratio"),
+              "WHAT", {"throughput", "latency", "balanced"})
+        ->needs(app.get_option("--follow"))
+        ->capture_default_str();
+    set_value(app.add_option("--name", name_,
+                             "name by which resplit finds this deployment (default: that of the "
+                             "plan's file)"),
+              "NAME");
     set_value(app.add_option(
                   "files", files_,
                   "requests: .npy files, whose first dimension is the batch. The inputs of a model "
@@ -90,6 +105,7 @@ class DeployCommand final : public Command {
     PARETO_TRY(sharing_.check());
     PARETO_ASSIGN(lasting_.stream.deadline, sharing_.read_deadline());
     PARETO_TRY(loss_.read(/*own_daemons=*/false));
+    PARETO_ASSIGN(const planning::Preference preference, planning::parse_preference(prefer_));
     PARETO_ASSIGN(const auto range, parse_batch_range(batch_range_));
     PARETO_ASSIGN(cluster::NamedPlan named, cluster::read_plan_file(plan_file_));
     PARETO_TRY(take_schedule(named.plan));
@@ -100,7 +116,7 @@ class DeployCommand final : public Command {
     const auto count = std::max<std::size_t>(cluster::devices_named({named}), 2);
     devices_.settle(context);
     NeededDevices needed;
-    if (!loss_.is_failover()) needed.names = cluster::device_names({named});
+    if (!loss_.is_failover() && !follow_) needed.names = cluster::device_names({named});
     PARETO_ASSIGN(cluster::Cluster cluster,
                   devices_.connect(context, static_cast<int>(count), {}, needed));
     PARETO_TRY(cluster::check_plan(named, model, cluster));
@@ -129,17 +145,35 @@ class DeployCommand final : public Command {
     PARETO_ASSIGN(const LossPolicy policy, loss_.read(!cluster.local_pids().empty()));
     lasting_.retry = policy.retry;
     std::optional<failover::Replanner> replanner;
-    if (policy.on_loss == OnLoss::kFailover) {
-      PARETO_ASSIGN(replanner, prepare_failover(context, plan, model, cluster));
+    const bool may_change = policy.on_loss == OnLoss::kFailover;
+    if (may_change || follow_) {
+      PARETO_ASSIGN(replanner, prepare_to_replan(context, plan, model, cluster,
+                                                 may_change ? "--on-loss failover" : "--follow"));
     }
-    set_window(plan, replanner.has_value());
-    DeployWatch watch(context.err, tally, plan.model, describe(plan) + how_to_ask(context), [&] {
-      context.stop.announce("stopping after the requests in flight; again to leave now");
-    });
+    set_stream(plan, may_change, lasting_.stream);
+    DeployWatch watch(
+        context.err, tally, plan.model,
+        describe_plan(plan, lasting_.stream.window) + how_to_ask(context), [&] {
+          context.stop.announce("stopping after the requests in flight; again to leave now");
+        });
     PARETO_ASSIGN(const auto served, metrics_.serve(context, [&watch] { return watch.collect(); }));
     context.phase = Phase::kRunning;
-    const auto streamed = stream(cluster, plan, std::move(deploying), workload, requests, results,
-                                 watch, replanner ? &*replanner : nullptr);
+    DeployPlans plans({.context = context,
+                       .model = model,
+                       .cluster = cluster,
+                       .workload = workload,
+                       .watch = watch,
+                       .replanner = may_change ? &*replanner : nullptr,
+                       .deploying = std::move(deploying),
+                       .codec_error = codec_error_,
+                       .stream = lasting_.stream,
+                       .name = name_.empty() ? named.name : name_},
+                      plan);
+    const auto streamed = [&] {
+      if (!follow_) return stream(context, plans, requests, results, watch);
+      DeployFollow follow(context, model, plans, watch, *replanner, preference, results);
+      return stream(context, plans, requests, follow, watch);
+    }();
     if (!watch.was_open()) return tl::unexpected(streamed.error());
     finish(context, requests, results, tally, streamed);
     const load::StreamTally::Counts counts = tally.counts();
@@ -200,64 +234,34 @@ class DeployCommand final : public Command {
     return profile::profiled_stages(plan, model, cluster, *store);
   }
 
-  /// Sets the window if the plan leaves it open: a request in every stage and one on its way, to
-  /// each replica.
-  void set_window(const plan::Plan& plan, bool may_change) {
-    const auto fitting = static_cast<int>(plan.stages.size() + plan.turn());
-    lasting_.stream.window = plan.window > 0 ? plan.window : fitting;
-    lasting_.stream.micro_batch = plan.is_cut() ? plan.message_batch() : 0;
-    if (!plan.replicated && !may_change)
-      lasting_.stream.first_stage = "stage 0 on " + plan.stages[0].device;
-  }
-
-  std::string describe(const plan::Plan& plan) const {
-    return fmt::format("{} over {}, window {}",
-                       counted(plan.stages.size(), plan.replicated ? "replica" : "stage"),
-                       plan.transport_text(), lasting_.stream.window);
-  }
-
-  /// Returns what plans again if a device is lost. Says which devices cannot take over.
-  Expected<failover::Replanner> prepare_failover(Context& context, const plan::Plan& plan,
-                                                 const Model& model,
-                                                 const cluster::Cluster& cluster) const {
+  /// Returns what plans again, for that flag. Says which devices it cannot use.
+  Expected<failover::Replanner> prepare_to_replan(Context& context, const plan::Plan& plan,
+                                                  const Model& model,
+                                                  const cluster::Cluster& cluster,
+                                                  const char* flag) const {
     PARETO_ASSIGN(const auto store, store_.open_existing(context));
     Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
     auto made = failover::Replanner::make(
         model, cluster, plan, *store, context.stop.watch(),
         [&](const std::string& link) { progress.show(0, 1, "probing links", "probing " + link); });
-    PARETO_ASSIGN(failover::Replanner replanner,
-                  with_context(std::move(made), "--on-loss failover"));
+    PARETO_ASSIGN(failover::Replanner replanner, with_context(std::move(made), "{}", flag));
     if (!replanner.unknown().empty()) {
-      context.err << fmt::format("not profiled, so not used if a device is lost: {}\n",
+      context.err << fmt::format("not profiled, so not used by other plans: {}\n",
                                  join(replanner.unknown()));
     }
     return replanner;
   }
 
-  /// `replanner`: null: the plan stays as it is.
-  Expected<> stream(cluster::Cluster& cluster, const plan::Plan& plan,
-                    cluster::DeploymentOptions deploying, cluster::ModelWorkload& workload,
-                    FileRequests& requests, FileResults& results, DeployWatch& watch,
-                    const failover::Replanner* replanner) const {
-    cluster::TransportSet transports;
-    cluster::ShardPool pool(workload);
-    cluster::CodecChooser codecs(codec_error_);
-    deploying.codecs = &codecs;
-    const auto deployer = [&](const plan::Plan& chosen) {
-      cluster::DeploymentOptions options = deploying;
-      if (chosen != plan) options.profiled_compute.clear();
-      return std::make_unique<load::PlanDeployer>(chosen, cluster, pool, transports,
-                                                  std::move(options));
-    };
-    if (replanner == nullptr) {
-      return run_lasting_stream(*deployer(plan), lasting_, requests, results, watch);
+  /// Streams all requests. Others may ask for another plan meanwhile.
+  Expected<> stream(Context& context, DeployPlans& plans, FileRequests& requests,
+                    load::RequestSink& results, DeployWatch& watch) {
+    lasting_.desk = &plans.desk();
+    const auto opener = plans.opener();
+    const auto control = DeployControl::open(control_file(runtime_folder(), ::getpid()), plans);
+    if (!control) {
+      context.err << "resplit cannot change it: " << control.error().message << '\n';
     }
-    failover::FailoverOpener opener(
-        plan, *replanner, cluster, pool, deployer,
-        [&](const plan::Plan& chosen, const std::set<std::string>& lost) {
-          watch.takes_over(describe(chosen), {lost.begin(), lost.end()});
-        });
-    return run_lasting_stream(opener, lasting_, requests, results, watch);
+    return run_lasting_stream(*opener, lasting_, requests, results, watch);
   }
 
   /// Accounts for what was not sent, and says how it ended.
@@ -281,6 +285,9 @@ class DeployCommand final : public Command {
   ModelFlags model_;
   DeviceFlags devices_;
   std::string plan_file_;
+  std::string name_;  ///< empty: the plan's
+  bool follow_ = false;
+  std::string prefer_ = "throughput";
   std::string schedule_;  ///< empty: as the plan says
   std::string batch_range_;
   double codec_error_ = 0;

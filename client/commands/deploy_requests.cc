@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "client/commands/inputs.h"
-#include "core/tensor/npy.h"
 #include "core/base/json_text.h"
 #include "core/base/text.h"
+#include "core/tensor/npy.h"
 
 namespace pareto::client {
 namespace {

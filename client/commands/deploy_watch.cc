@@ -45,6 +45,49 @@ void DeployWatch::takes_over(const std::string& plan, const std::vector<std::str
   err_ << fmt::format("without {}: {}\n", join(lost), plan) << std::flush;
 }
 
+void DeployWatch::changes_to(const std::string& plan) {
+  const std::lock_guard lock(mutex_);
+  next_ = plan;
+}
+
+void DeployWatch::switched(load::StreamPipeline& pipeline, const load::SwitchReport& report) {
+  std::string plan;
+  {
+    const std::lock_guard lock(mutex_);
+    pipeline_ = pipeline.number();
+    ++switches_;
+    plan = next_;
+  }
+  std::string line =
+      fmt::format("changed to {}: opened in {:.2f} s", plan, to_seconds(report.opening));
+  if (report.gap) {
+    line += fmt::format(", longest gap between results {:.1f} ms", to_milliseconds(*report.gap));
+  }
+  if (report.lost) {
+    line += fmt::format("; the pipeline before was lost: {}; requests that were sent again: {}",
+                        report.lost->message, report.sent_again);
+  }
+  err_ << line + "\n" << std::flush;
+}
+
+void DeployWatch::stayed(const Error& why) {
+  {
+    const std::lock_guard lock(mutex_);
+    ++refused_;
+  }
+  err_ << fmt::format("not changed, the plan before goes on: {}\n", why.message) << std::flush;
+}
+
+std::uint64_t DeployWatch::epoch() const {
+  const std::lock_guard lock(mutex_);
+  return switches_ + 1;
+}
+
+std::uint64_t DeployWatch::open_pipeline() const {
+  const std::lock_guard lock(mutex_);
+  return up_ ? pipeline_ : 0;
+}
+
 Families DeployWatch::collect() const {
   Families families = metrics::process_metrics();
   const load::StreamTally::Counts counts = tally_.counts();
@@ -62,6 +105,16 @@ Families DeployWatch::collect() const {
   families.push_back(metrics::single("pareto_deploy_pipelines_lost_total",
                                      "Pipelines that were lost with a device or a link",
                                      Kind::kCounter, static_cast<double>(losses_)));
+  families.push_back(metrics::single("pareto_deploy_epoch",
+                                     "Plans that took requests by changes, the first one included",
+                                     Kind::kGauge, static_cast<double>(switches_ + 1)));
+  Family switches{"pareto_deploy_switches_total",
+                  "Changes to another plan that were asked for, by what became of them",
+                  Kind::kCounter,
+                  {}};
+  switches.samples.push_back({{{"outcome", "made"}}, static_cast<double>(switches_), {}});
+  switches.samples.push_back({{{"outcome", "refused"}}, static_cast<double>(refused_), {}});
+  families.push_back(std::move(switches));
   Family requests{
       "pareto_deploy_requests_total", "Requests by what became of them", Kind::kCounter, {}};
   const auto add = [&](const char* outcome, std::uint64_t count) {

@@ -15,7 +15,7 @@
 
 namespace pareto::client {
 
-/// Threads: opened() and lost() from the stream's, collect() from any. Names:
+/// Threads: those of StreamObserver from the stream's, collect() from any. Names:
 /// daemon/metrics/METRICS.md.
 class DeployWatch final : public load::StreamObserver {
  public:
@@ -37,6 +37,14 @@ class DeployWatch final : public load::StreamObserver {
   void lost(const Error& error, Nanoseconds waits) override;
   /// Says that another plan takes over, described as `ready` was, because devices are lost.
   void takes_over(const std::string& plan, const std::vector<std::string>& lost);
+  /// Says that a change to another plan begins, described as `ready` was. Threads: any.
+  void changes_to(const std::string& plan);
+  void switched(load::StreamPipeline& pipeline, const load::SwitchReport& report) override;
+  void stayed(const Error& why) override;
+  /// Returns how many plans took requests so far, by changes: 1 at first. Threads: any.
+  std::uint64_t epoch() const;
+  /// Returns the number of the pipeline that takes requests; 0: there is none. Threads: any.
+  std::uint64_t open_pipeline() const;
 
   metrics::Families collect() const;
 
@@ -50,6 +58,9 @@ class DeployWatch final : public load::StreamObserver {
   std::uint64_t pipeline_ = 0;
   bool up_ = false;
   std::uint64_t losses_ = 0;
+  std::uint64_t switches_ = 0;
+  std::uint64_t refused_ = 0;  ///< changes that were asked for and not made
+  std::string next_;           ///< plan of the change that was asked for last
 };
 
 }  // namespace pareto::client

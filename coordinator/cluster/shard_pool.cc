@@ -41,6 +41,20 @@ void ShardPool::forget(DaemonClient& client) {
   devices_.erase(&client);
 }
 
+void ShardPool::unload_unused() {
+  std::vector<std::pair<DaemonClient*, Device*>> devices;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [client, device] : devices_) devices.emplace_back(client, device.get());
+  }
+  for (const auto& [client, device] : devices) {
+    const std::lock_guard lock(device->mutex);
+    // A device that does not answer counts as empty.
+    while (unload_one(*client, *device) && device->resident_bytes > 0) {
+    }
+  }
+}
+
 ShardPool::Device& ShardPool::state_of(DaemonClient& client) {
   const std::lock_guard lock(mutex_);
   std::unique_ptr<Device>& device = devices_[&client];

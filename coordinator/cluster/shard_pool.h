@@ -64,6 +64,9 @@ class ShardPool {
     return acquire(device, plan::ShardOperators::between(begin, end), settings, when_full);
   }
 
+  /// Unloads all shards that nobody holds (devices that do not answer are left alone).
+  void unload_unused();
+
   /// Drops what is known of a device that is given up, and asks it nothing. No lease of it is in
   /// use.
   void forget(DaemonClient& device);
@@ -89,6 +92,7 @@ class ShardPool {
 
   Device& state_of(DaemonClient& client);
   static std::uint64_t budget(const DaemonClient& client);
+  /// Returns whether a shard was unloaded: nobody held it.
   static bool unload_one(DaemonClient& client, Device& device);
   /// Returns the bytes that a shard would take there.
   static std::uint64_t wanted_bytes(const Device& device, const plan::Shard& shard,

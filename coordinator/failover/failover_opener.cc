@@ -14,11 +14,12 @@ constexpr std::chrono::milliseconds kAnswering{1000};
 }  // namespace
 
 FailoverOpener::FailoverOpener(const plan::Plan& plan, const Replanner& replanner,
-                               cluster::Cluster& cluster, cluster::ShardPool& pool, Deploy deploy,
-                               Announce announce)
+                               cluster::Cluster& cluster, cluster::ShardPool& pool,
+                               load::DevicesInUse& devices, Deploy deploy, Announce announce)
     : replanner_(replanner),
       cluster_(cluster),
       pool_(pool),
+      devices_(devices),
       deploy_(std::move(deploy)),
       announce_(std::move(announce)),
       deployer_(deploy_(plan)) {}
@@ -64,7 +65,12 @@ std::set<std::string> FailoverOpener::lost_devices() {
     const std::string name = device.config().name;
     device.abandon();
     pool_.forget(device);
-    if (!cluster_.reconnect(name, kAnswering)) lost.insert(name);
+    if (cluster_.reconnect(name, kAnswering)) {
+      devices_.take_back(name);
+    } else {
+      devices_.give_up(name);
+      lost.insert(name);
+    }
   }
   return lost;
 }

@@ -15,7 +15,7 @@
 #include "coordinator/cluster/shard_pool.h"
 #include "coordinator/failover/replanner.h"
 #include "coordinator/load/deployed_pipeline.h"
-#include "coordinator/load/lasting_stream.h"
+#include "coordinator/load/stream_pipeline.h"
 #include "core/plan/plan.h"
 
 namespace pareto::failover {
@@ -34,9 +34,11 @@ class FailoverOpener final : public load::PipelineOpener {
 
   /// All that is passed outlives it.
   FailoverOpener(const plan::Plan& plan, const Replanner& replanner, cluster::Cluster& cluster,
-                 cluster::ShardPool& pool, Deploy deploy, Announce announce);
+                 cluster::ShardPool& pool, load::DevicesInUse& devices, Deploy deploy,
+                 Announce announce);
 
   Expected<std::unique_ptr<load::StreamPipeline>> open() override;
+  void release_unused() override { pool_.unload_unused(); }
   void hurry() override;
 
  private:
@@ -46,6 +48,7 @@ class FailoverOpener final : public load::PipelineOpener {
   const Replanner& replanner_;
   cluster::Cluster& cluster_;
   cluster::ShardPool& pool_;
+  load::DevicesInUse& devices_;
   const Deploy deploy_;
   const Announce announce_;
   std::shared_ptr<load::PlanDeployer> deployer_;

@@ -15,17 +15,62 @@ constexpr std::chrono::milliseconds kConnecting{2000};
 
 }  // namespace
 
+void DevicesInUse::use(const std::vector<std::string>& devices) {
+  const std::lock_guard lock(mutex_);
+  for (const std::string& device : devices) ++pipelines_[device];
+}
+
+void DevicesInUse::leave(const std::vector<std::string>& devices) {
+  const std::lock_guard lock(mutex_);
+  for (const std::string& device : devices) --pipelines_[device];
+}
+
+void DevicesInUse::give_up(const std::string& device) {
+  const std::lock_guard lock(mutex_);
+  given_up_.insert(device);
+}
+
+void DevicesInUse::take_back(const std::string& device) {
+  const std::lock_guard lock(mutex_);
+  given_up_.erase(device);
+}
+
+bool DevicesInUse::is_used(const std::string& device) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = pipelines_.find(device);
+  return found != pipelines_.end() && found->second > 0;
+}
+
+bool DevicesInUse::is_given_up(const std::string& device) const {
+  const std::lock_guard lock(mutex_);
+  return given_up_.contains(device);
+}
+
+std::set<std::string> DevicesInUse::given_up() const {
+  const std::lock_guard lock(mutex_);
+  return given_up_;
+}
+
 class PlanDeployer::Pipeline final : public StreamPipeline {
  public:
-  Pipeline(PlanDeployer& deployer, std::unique_ptr<cluster::Deployment> deployment)
-      : deployer_(deployer), deployment_(std::move(deployment)) {}
+  Pipeline(const std::vector<std::string>& names, DevicesInUse& devices,
+           std::unique_ptr<cluster::Deployment> deployment)
+      : names_(names), devices_(devices), deployment_(std::move(deployment)) {
+    devices_.use(names_);
+  }
+  ~Pipeline() override {
+    deployment_.reset();
+    devices_.leave(names_);
+  }
 
   transport::Link& source() override { return deployment_->source(); }
   transport::Link& sink() override { return deployment_->sink(); }
   std::uint64_t number() const override { return deployment_->pipeline(); }
 
   std::optional<Error> find_loss(std::chrono::milliseconds patience) override {
-    lost_ = cluster::find_lost_stages(*deployment_, patience);
+    std::vector<cluster::LostStage> lost = cluster::find_lost_stages(*deployment_, patience);
+    const std::lock_guard lock(mutex_);
+    lost_ = std::move(lost);
     if (lost_.empty()) return std::nullopt;
     return error_of(lost_);
   }
@@ -33,41 +78,44 @@ class PlanDeployer::Pipeline final : public StreamPipeline {
     return cluster::where_requests_wait(*deployment_, patience);
   }
   void abandon() override {
+    const std::lock_guard lock(mutex_);
     for (const cluster::LostStage& stage : lost_) {
       if (!stage.device_is_lost) continue;
       cluster::DaemonClient& device = *deployment_->devices()[stage.stage];
       device.abandon();
-      deployer_.lost_.insert(device.config().name);
+      devices_.give_up(device.config().name);
     }
     deployment_->abandon();
   }
 
  private:
-  PlanDeployer& deployer_;
-  const std::unique_ptr<cluster::Deployment> deployment_;
+  const std::vector<std::string> names_;
+  DevicesInUse& devices_;
+  std::unique_ptr<cluster::Deployment> deployment_;
+  std::mutex mutex_;
   std::vector<cluster::LostStage> lost_;  ///< lost stages, as they were last found
 };
 
 PlanDeployer::PlanDeployer(plan::Plan plan, cluster::Cluster& cluster, cluster::ShardPool& pool,
-                           cluster::TransportSet& transports, cluster::DeploymentOptions options)
+                           cluster::TransportSet& transports, DevicesInUse& devices,
+                           cluster::DeploymentOptions options)
     : plan_(std::move(plan)),
       cluster_(cluster),
       pool_(pool),
       transports_(transports),
+      devices_(devices),
       options_(std::move(options)) {}
 
 Expected<std::unique_ptr<StreamPipeline>> PlanDeployer::open() {
-  if (opened_) {
-    PARETO_TRY(find_lost_devices_again());
-    PARETO_TRY(check_devices());
-  }
+  PARETO_TRY(find_lost_devices_again());
+  if (opened_) PARETO_TRY(check_devices());
   auto deployment = with_context(
       cluster::Deployment::open(plan_, cluster_, pool_, transports_, options_), "deploying");
   // A device may have been lost meanwhile: the next attempt has to know.
   if (!deployment && opened_) static_cast<void>(check_devices());
   PARETO_TRY(deployment);
   opened_ = true;
-  return std::make_unique<Pipeline>(*this, *std::move(deployment));
+  return std::make_unique<Pipeline>(plan_.device_names(), devices_, *std::move(deployment));
 }
 
 void PlanDeployer::hurry() {
@@ -76,12 +124,14 @@ void PlanDeployer::hurry() {
 }
 
 Expected<> PlanDeployer::find_lost_devices_again() {
-  while (!lost_.empty()) {
-    const std::string name = *lost_.begin();
+  for (const std::string& name : plan_.device_names()) {
+    if (!devices_.is_given_up(name)) continue;
+    // Its client goes with the connection, and the other pipeline still has it.
+    if (devices_.is_used(name)) return fail(ErrorCode::kUnavailable, "{}: it is lost", name);
     PARETO_ASSIGN(cluster::DaemonClient * device, cluster_.find(name));
     pool_.forget(*device);
     PARETO_TRY(cluster_.reconnect(name, kConnecting));
-    lost_.erase(name);
+    devices_.take_back(name);
     // Its client may be newer than the request to hurry.
     if (hurried_) return fail(ErrorCode::kClosed, "{}: it is not waited for any more", name);
   }
@@ -93,7 +143,7 @@ Expected<> PlanDeployer::check_devices() {
     PARETO_ASSIGN(cluster::DaemonClient * device, cluster_.find(name));
     if (auto status = device->status(kConnecting); !status) {
       device->abandon();
-      lost_.insert(name);
+      devices_.give_up(name);
       return tl::unexpected(std::move(status).error());
     }
   }

@@ -1,19 +1,18 @@
 #include "coordinator/load/lasting_stream.h"
 
-#include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <atomic>
-#include <cerrno>
-#include <limits>
+#include <memory>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "coordinator/load/happenings.h"
+#include "coordinator/load/ordered_results.h"
 #include "coordinator/load/request_backlog.h"
+#include "coordinator/load/stream_epoch.h"
 #include "core/base/file_descriptor.h"
 
 namespace pareto::load {
@@ -25,27 +24,9 @@ constexpr int kMostPipelines = 3;
 constexpr Nanoseconds kLongestPause = std::chrono::seconds(2);
 /// The longest time that a pipeline takes to end, or to be opened.
 constexpr Nanoseconds kLongestCall = std::chrono::hours(1);
-/// Against the slowest answer of a device.
-constexpr int kPatienceRatio = 20;
-/// Results that come so soon after a question may have left the device before it hung.
-constexpr Nanoseconds kOnTheirWay = std::chrono::seconds(1);
-
-/// Waits until `stop` is readable, or `wake` (-1: neither ever is), or the time has passed.
-enum class Woken { kTime, kStop, kWake };
-Woken wait(int stop, int wake, Nanoseconds time) {
-  const TimePoint end = std::chrono::steady_clock::now() + time;
-  std::array<pollfd, 2> waiting{{{stop, POLLIN, 0}, {wake, POLLIN, 0}}};
-  for (;;) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(
-        std::max<Nanoseconds>(end - std::chrono::steady_clock::now(), Nanoseconds(0)));
-    const auto most = std::int64_t{std::numeric_limits<int>::max()};
-    const int ready = ::poll(waiting.data(), waiting.size(),
-                             static_cast<int>(std::min<std::int64_t>(left.count(), most)));
-    if (ready < 0 && errno == EINTR) continue;
-    if (waiting[1].revents != 0) return Woken::kWake;
-    return waiting[0].revents != 0 ? Woken::kStop : Woken::kTime;
-  }
-}
+/// Requests that are given out before the first of them is delivered, against the window. While a
+/// slow pipeline answers its last window, a pipeline that is this many times as fast need not wait.
+constexpr std::size_t kMostAheadWindows = 16;
 
 /// Leaves out the name that a sentence begins with ("pi-1: no answer") if `loss` says it of a
 /// stage.
@@ -56,93 +37,13 @@ std::string without_name_in(const std::string& loss, const std::string& sentence
   return loss.find(" on " + name) == std::string::npos ? sentence : sentence.substr(end + 2);
 }
 
-bool is_stopped(int stop) { return wait(stop, -1, Nanoseconds(0)) == Woken::kStop; }
-
-/// Notes when the last result passed on its way to another sink. Threads: as RequestSink; last()
-/// from any.
-class DatedResults final : public RequestSink {
- public:
-  explicit DatedResults(RequestSink& results) : results_(results) {}
-  void done(StreamResult result) override {
-    last_ = std::chrono::steady_clock::now();
-    results_.done(std::move(result));
-  }
-  TimePoint last() const { return last_; }
-
- private:
-  RequestSink& results_;
-  std::atomic<TimePoint> last_{TimePoint::min()};
-};
-
-/// Asks the devices of a pipeline again and again, and ends the stream through it when one is lost.
-///
-/// Threads: one owner; one of its own until then.
-class Watch {
- public:
-  Watch(StreamPipeline& pipeline, RequestBacklog& backlog, const DatedResults& results,
-        const LastingOptions& options)
-      : pipeline_(pipeline),
-        backlog_(backlog),
-        results_(results),
-        options_(options),
-        wake_(::eventfd(0, EFD_CLOEXEC)),
-        watching_([this] { watch(); }) {}
-
-  /// Ends the watching; what was lost, if anything was. A second call returns nothing.
-  std::optional<Error> end() {
-    const std::uint64_t once = 1;
-    static_cast<void>(!::write(wake_.get(), &once, sizeof once));
-    if (watching_.joinable()) watching_.join();
-    return std::exchange(loss_, std::nullopt);
-  }
-
- private:
-  void watch() {
-    bool stopped = false;
-    for (;;) {
-      // After a request to stop the next question is asked at once.
-      const Woken woken = wait(stopped ? -1 : options_.stop, wake_.get(), options_.watch_every);
-      if (woken == Woken::kWake) return;
-      stopped = stopped || woken == Woken::kStop;
-      if (!ask(stopped)) continue;
-      backlog_.cancel();
-      pipeline_.source().close();
-      pipeline_.sink().close();
-      return;
-    }
-  }
-
-  /// Asks the devices. True: something is lost.
-  bool ask(bool stopped) {
-    const std::chrono::milliseconds least = stopped ? options_.last_patience : options_.patience;
-    const TimePoint asked = std::chrono::steady_clock::now();
-    loss_ = pipeline_.find_loss(std::max(
-        least, std::chrono::ceil<std::chrono::milliseconds>(kPatienceRatio * slowest_answer_)));
-    const Nanoseconds took = std::chrono::steady_clock::now() - asked;
-    if (!loss_) slowest_answer_ = std::max(slowest_answer_, took);
-    // A device that is too busy to answer is not lost as long as its results come.
-    const bool works = results_.last() > asked + kOnTheirWay;
-    if (loss_ && loss_->code == ErrorCode::kTimeout && works) loss_.reset();
-    return loss_.has_value();
-  }
-
-  StreamPipeline& pipeline_;
-  RequestBacklog& backlog_;
-  const DatedResults& results_;
-  const LastingOptions& options_;
-  const FileDescriptor wake_;
-  Nanoseconds slowest_answer_{};
-  std::optional<Error> loss_;
-  std::jthread watching_;  // last: it uses all of the above
-};
-
 /// Hurries what the opener does as soon as somebody wants to stop. Threads: one owner; one of its
 /// own.
 class Hurry {
  public:
   Hurry(PipelineOpener& opener, int stop)
       : done_(::eventfd(0, EFD_CLOEXEC)), waiting_([this, &opener, stop] {
-          if (wait(stop, done_.get(), kLongestCall) == Woken::kStop) opener.hurry();
+          if (wait_for_stop(stop, done_.get(), kLongestCall) == Woken::kStop) opener.hurry();
         }) {}
   ~Hurry() {
     const std::uint64_t once = 1;
@@ -161,84 +62,248 @@ class LastingStream {
  public:
   LastingStream(PipelineOpener& opener, const LastingOptions& options, RequestSource& requests,
                 RequestSink& results, StreamObserver& observer)
-      : opener_(opener),
+      : opener_(&opener),
         options_(options),
+        stream_(options.stream),
         results_(results),
         observer_(observer),
-        backlog_(requests) {}
+        backlog_(requests, most_ahead(options.stream.window)) {
+    if (options_.desk != nullptr) options_.desk->open([this] { happenings_.tell(); });
+  }
+  ~LastingStream() {
+    if (options_.desk != nullptr) options_.desk->close();
+  }
+  LastingStream(const LastingStream&) = delete;
+  LastingStream& operator=(const LastingStream&) = delete;
 
   Expected<> run() {
-    PARETO_ASSIGN(pipeline_, open());
-    observer_.opened(*pipeline_, std::nullopt, 0);
+    PARETO_ASSIGN(auto pipeline, open());
+    current_ = epoch_of(std::move(pipeline));
+    observer_.opened(current_->pipeline(), std::nullopt, 0);
+    backlog_.give_to(current_->taker());
     for (;;) {
-      std::optional<Error> loss = stream();
-      if (!loss) return {};
-      const TimePoint lost = std::chrono::steady_clock::now();
-      const Nanoseconds patience = is_stopped(options_.stop) ? Nanoseconds(0) : options_.retry;
-      // Before its end, which those of its devices that are left may delay.
-      observer_.lost(*loss, patience);
-      end_pipeline();
-      if (!reopen(*loss, lost + patience)) return give_up(*std::move(loss));
-      backlog_.resume();
-      observer_.opened(*pipeline_, std::chrono::steady_clock::now() - lost, again_);
+      std::optional<Error> loss;
+      if (next_) {
+        loss = change_over();
+      } else if (current_->has_ended()) {
+        EpochEnd& end = current_->end();
+        if (!end.loss) return finish();
+        again_ = put_back(end);
+        loss = end.loss;
+      } else if (change_ && change_->has_opened()) {
+        hand_over();
+      } else if (!begin_change()) {
+        happenings_.wait();
+      }
+      if (loss && !recover(*loss)) return give_up(*std::move(loss));
     }
   }
 
  private:
-  /// Streams until the requests end or the pipeline is lost: why, or nothing.
-  std::optional<Error> stream() {
-    Watch watch(*pipeline_, backlog_, results_, options_);
-    std::optional<Error> loss;
-    std::string where;  // the request waits whose own time ran out
-    bool own_time = false;
-    StreamOptions options = options_.stream;
-    options.on_break = [&](const Error& broken) {
-      loss = watch.end();
-      // Links say that they broke; devices say why.
-      if (!loss) loss = pipeline_->find_loss(options_.patience);
-      own_time = !loss && broken.code == ErrorCode::kTimeout;
-      if (own_time) where = pipeline_->where_requests_wait(options_.patience);
-    };
-    StreamEnd end = run_stream(pipeline_->source(), pipeline_->sink(), pipeline_->number(), options,
-                               backlog_, results_);
-    if (!loss) loss = watch.end();
-    if (!end.broken && !loss) return std::nullopt;
-    if (!loss) {
-      loss = *std::move(end.broken);
-      loss->message += where;
-    }
-    put_back(std::move(end.unanswered), *loss, own_time);
-    return loss;
+  static std::size_t most_ahead(int window) {
+    return kMostAheadWindows * static_cast<std::size_t>(std::max(window, 1));
   }
 
   /// Devices may take long to open their stages, and to close them: somebody who wants to stop does
   /// not wait.
   Expected<std::unique_ptr<StreamPipeline>> open() {
-    const Hurry hurry(opener_, options_.stop);
-    return opener_.open();
+    const Hurry hurry(*opener_, options_.stop);
+    return opener_->open();
   }
-  void end_pipeline() {
-    pipeline_->abandon();
-    const Hurry hurry(opener_, options_.stop);
-    pipeline_.reset();
+  std::unique_ptr<StreamEpoch> epoch_of(std::unique_ptr<StreamPipeline> pipeline) {
+    return std::make_unique<StreamEpoch>(std::move(pipeline), stream_, options_, backlog_, results_,
+                                         [this] { happenings_.tell(); });
   }
 
-  /// `own_time`: the first one's time ran out, and no device is to blame.
-  void put_back(std::vector<StreamRequest> unanswered, const Error& loss, bool own_time) {
+  /// Returns whether a change was asked for: the next pipeline is opened from now on.
+  bool begin_change() {
+    if (change_ || options_.desk == nullptr) return false;
+    std::optional<SwitchRequest> request = options_.desk->take();
+    if (!request) return false;
+    change_ = std::make_unique<PipelineSwitch>(*std::move(request), [this] { happenings_.tell(); });
+    return true;
+  }
+  /// Gives requests to the next pipeline, if it is open.
+  void hand_over() {
+    auto pipeline = change_->take_pipeline();
+    if (!pipeline) return stay(std::move(pipeline).error());
+    request_ = change_->take_request();
+    const StreamOptions before = std::exchange(stream_, request_.stream);
+    next_ = epoch_of(*std::move(pipeline));
+    stream_ = before;
+    backlog_.bound(most_ahead(std::max(before.window, request_.stream.window)));
+    handed_over_ = std::chrono::steady_clock::now();
+    results_.begin_gap();
+    current_->watch_closely(true);
+    next_->watch_closely(true);
+    backlog_.give_to(next_->taker());
+  }
+  /// Goes on while both pipelines run. Returns why both are lost, if they are.
+  std::optional<Error> change_over() {
+    if (next_->has_ended()) return end_of_next();
+    if (current_->has_ended()) return end_of_current();
+    const RequestTaker::Counts old = current_->counts();
+    const RequestTaker::Counts young = next_->counts();
+    const TimePoint idle = handed_over_ + options_.idle;
+    if (old.unanswered() > 0 || (young.given > 0 && young.answered == 0)) {
+      happenings_.wait();
+    } else if (young.given == 0 && std::chrono::steady_clock::now() < idle) {
+      happenings_.wait_until(idle);
+    } else {
+      complete({});
+    }
+    return std::nullopt;
+  }
+  /// The next pipeline has ended before the change was complete.
+  std::optional<Error> end_of_next() {
+    EpochEnd& end = next_->end();
+    if (!end.loss) {
+      complete({});
+      return std::nullopt;
+    }
+    if (is_lost_too(*current_)) return lose_both(current_->end(), end);
+    put_back(end);
+    current_->watch_closely(false);
+    backlog_.give_to(current_->taker());
+    next_->pipeline().abandon();
+    const Error why{end.loss->code, "the next pipeline broke: " + end.loss->message};
+    next_.reset();
+    stay(why);
+    return std::nullopt;
+  }
+  /// The pipeline before was lost before it had answered all: the next one does.
+  std::optional<Error> end_of_current() {
+    EpochEnd& end = current_->end();
+    if (end.loss && is_lost_too(*next_)) return lose_both(end, next_->end());
+    SwitchReport report;
+    report.lost = end.loss;
+    report.sent_again = put_back(end);
+    current_->pipeline().abandon();
+    complete(std::move(report));
+    return std::nullopt;
+  }
+  /// Asks the devices of the other pipeline, whose requests come back if it is lost as well.
+  bool is_lost_too(StreamEpoch& epoch) const {
+    if (!epoch.has_ended() && !epoch.pipeline().find_loss(options_.patience)) return false;
+    epoch.break_off();
+    return epoch.end().loss.has_value();
+  }
+  Error lose_both(EpochEnd& old, EpochEnd& young) {
+    again_ = put_back(old) + put_back(young);
+    Error loss = *old.loss;
+    next_->pipeline().abandon();
+    next_.reset();
+    stay({loss.code, "both pipelines were lost before the change was complete: " + loss.message});
+    return loss;
+  }
+  /// Ends the pipeline before, which has nothing to answer.
+  void complete(SwitchReport report) {
+    report.opening = change_->opening();
+    report.latency = next_->first_latency();
+    const OrderedResults::Rhythm rhythm = results_.end_gap();
+    report.gap = rhythm.gap;
+    report.period = rhythm.period;
+    current_->taker().cancel();
+    current_->end();
+    current_ = std::move(next_);
+    current_->watch_closely(false);
+    own_opener_ = std::move(request_.opener);
+    opener_ = own_opener_.get();
+    stream_ = request_.stream;
+    change_.reset();
+    opener_->release_unused();
+    backlog_.bound(most_ahead(stream_.window));
+    observer_.switched(current_->pipeline(), report);
+    options_.desk->answer(std::move(report));
+  }
+  /// Refuses the change.
+  void stay(Error why) {
+    static_cast<void>(results_.end_gap());
+    change_.reset();
+    request_ = {};
+    opener_->release_unused();
+    observer_.stayed(why);
+    options_.desk->answer(tl::unexpected(std::move(why)));
+  }
+  /// Ends a change that is under way, whose stream has ended.
+  void drop_change(const Error& why) {
+    if (!change_) return;
+    {
+      const Hurry hurry(change_->opener(), options_.stop);
+      static_cast<void>(change_->take_pipeline());
+    }
+    stay(why);
+  }
+  Expected<> finish() {
+    drop_change({ErrorCode::kClosed, "the requests have ended"});
+    return {};
+  }
+
+  /// Returns how many go on waiting: they are sent again.
+  std::size_t put_back(EpochEnd& end) {
     std::vector<StreamRequest> again;
-    for (StreamRequest& request : unanswered) {
+    for (StreamRequest& request : end.unanswered) {
       ++request.pipelines;
-      if (!own_time) ++request.suspected;
-      const bool is_cause = own_time && &request == &unanswered.front();
+      if (!end.own_time) ++request.suspected;
+      const bool is_cause = end.own_time && &request == &end.unanswered.front();
       if (is_cause || request.suspected >= kMostPipelines) {
-        fail_one(request, loss, true);
+        fail_one(request, *end.loss, true);
       } else {
         request.alone = request.suspected >= kMostPipelines - 1;
         again.push_back(std::move(request));
       }
     }
-    again_ = again.size();
+    const std::size_t count = again.size();
     backlog_.put_back(std::move(again));
+    return count;
+  }
+
+  /// Returns whether there is a pipeline again. `loss`: why not, then.
+  bool recover(Error& loss) {
+    const TimePoint lost = std::chrono::steady_clock::now();
+    const Nanoseconds patience = is_stopped(options_.stop) ? Nanoseconds(0) : options_.retry;
+    // Before its end, which those of its devices that are left may delay.
+    observer_.lost(loss, patience);
+    current_->pipeline().abandon();
+    if (patience <= Nanoseconds(0) || !adopt(loss)) {
+      drop_change(loss);
+      end_pipeline();
+      if (!reopen(loss, lost + patience)) return false;
+    }
+    observer_.opened(current_->pipeline(), std::chrono::steady_clock::now() - lost, again_);
+    backlog_.give_to(current_->taker());
+    return true;
+  }
+  /// Takes the pipeline of a change that is under way in place of the one that is lost, if it is
+  /// well.
+  bool adopt(const Error& loss) {
+    if (!change_) return false;
+    auto pipeline = [this] {
+      const Hurry hurry(change_->opener(), options_.stop);
+      return change_->take_pipeline();
+    }();
+    if (!pipeline) {
+      stay(std::move(pipeline).error());
+      return false;
+    }
+    if (auto lost_too = (*pipeline)->find_loss(options_.patience)) {
+      (*pipeline)->abandon();
+      pipeline->reset();
+      stay(*std::move(lost_too));
+      return false;
+    }
+    request_ = change_->take_request();
+    stream_ = request_.stream;
+    next_ = epoch_of(*std::move(pipeline));
+    SwitchReport report;
+    report.lost = loss;
+    report.sent_again = again_;
+    complete(std::move(report));
+    return true;
+  }
+  void end_pipeline() {
+    const Hurry hurry(*opener_, options_.stop);
+    current_.reset();
   }
 
   /// Returns whether a pipeline is open again before the deadline and before somebody wants to
@@ -250,14 +315,14 @@ class LastingStream {
     for (;;) {
       const Nanoseconds left = deadline - std::chrono::steady_clock::now();
       if (left <= Nanoseconds(0)) break;
-      stopped = wait(options_.stop, -1, std::min(pause, left)) == Woken::kStop;
+      stopped = wait_for_stop(options_.stop, -1, std::min(pause, left)) == Woken::kStop;
       if (stopped) break;
       auto opened = open();
       // The opener was hurried: its error says nothing of the devices, nor does a pipeline last.
       stopped = is_stopped(options_.stop);
       if (stopped) break;
       if (opened) {
-        pipeline_ = *std::move(opened);
+        current_ = epoch_of(*std::move(opened));
         return true;
       }
       last = std::move(opened).error();
@@ -280,19 +345,28 @@ class LastingStream {
   void fail_one(StreamRequest& request, const Error& loss, bool sent) {
     StreamResult result;
     result.number = request.number;
+    result.place = request.place;
     result.name = std::move(request.name);
     result.outputs = tl::unexpected(loss);
     result.sent = sent;
     results_.done(std::move(result));
+    backlog_.deliver(results_.delivered());
   }
 
-  PipelineOpener& opener_;
+  PipelineOpener* opener_;
+  std::unique_ptr<PipelineOpener> own_opener_;  ///< opener of a change, once it is complete
   const LastingOptions& options_;
-  DatedResults results_;
+  StreamOptions stream_;
+  Happenings happenings_;
+  OrderedResults results_;
   StreamObserver& observer_;
   RequestBacklog backlog_;
-  std::unique_ptr<StreamPipeline> pipeline_;
-  std::size_t again_ = 0;  ///< requests that the next pipeline gets once more
+  std::unique_ptr<StreamEpoch> current_;
+  std::size_t again_ = 0;                   ///< requests that the next pipeline gets once more
+  std::unique_ptr<PipelineSwitch> change_;  ///< null: none is under way
+  SwitchRequest request_;                   ///< what was asked for, once its pipeline is open
+  TimePoint handed_over_{};                 ///< when requests began to go to the next pipeline
+  std::unique_ptr<StreamEpoch> next_;       ///< null: its pipeline is not open
 };
 
 }  // namespace

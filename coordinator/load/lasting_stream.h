@@ -1,53 +1,30 @@
 // A stream of requests that outlives its pipelines. If a pipeline is lost, another is opened in its
-// place, and the requests that the lost one did not answer are sent again.
+// place, and the requests that the lost one did not answer are sent again. While it runs, it may
+// change to another pipeline (coordinator/load/pipeline_switch.h).
 //
 //   opening ──▶ streaming ──a device is lost──▶ waiting ──it is back──▶ streaming …
 //                   │ requests end                 │ it is not back in time, or somebody stops it
 //                   ▼                              ▼
 //                  done                         given up: each request that is left is told so
+//
+//   streaming ──a change is asked for──▶ opening the next ──▶ both: the next takes requests, the
+//       running one answers what it has ──▶ streaming through the next
+//   If the next one cannot be opened, or breaks before the other has answered all, the other goes
+//   on.
 #pragma once
 
 #include <chrono>
-#include <functional>
-#include <memory>
+#include <cstddef>
 #include <optional>
-#include <string>
 
+#include "coordinator/load/pipeline_switch.h"
+#include "coordinator/load/pipeline_watch.h"
 #include "coordinator/load/request_stream.h"
+#include "coordinator/load/stream_pipeline.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
-#include "core/transport/transport.h"
 
 namespace pareto::load {
-
-/// A pipeline while it is open. Threads: one owner; find_loss() from one other, links as they say.
-class StreamPipeline {
- public:
-  virtual ~StreamPipeline() = default;
-  virtual transport::Link& source() = 0;
-  virtual transport::Link& sink() = 0;
-  virtual std::uint64_t number() const = 0;
-  /// Asks its devices, for `patience` at most, whether one is lost. Returns no value if all are
-  /// there and run their stages. Otherwise the error names stage and device; kTimeout if the device
-  /// does not answer.
-  virtual std::optional<Error> find_loss(std::chrono::milliseconds patience) = 0;
-  /// Says where the requests are that nobody has answered, to be put behind an error; or nothing.
-  virtual std::string where_requests_wait(std::chrono::milliseconds /*patience*/) { return {}; }
-  /// Abandons the pipeline, which is lost: its end waits for nobody.
-  virtual void abandon() = 0;
-};
-
-/// Opens pipelines of one plan, one after the other. Threads: one owner.
-class PipelineOpener {
- public:
-  virtual ~PipelineOpener() = default;
-  /// Opens a pipeline. The one before has ended. Fails: as devices and links do; the sentence names
-  /// what is missing.
-  virtual Expected<std::unique_ptr<StreamPipeline>> open() = 0;
-  /// Makes a call that is under way, open() or the end of a pipeline, wait for no device; no
-  /// pipeline is opened after it. Called from another thread than that call's.
-  virtual void hurry() {}
-};
 
 /// An observer of the pipelines of a stream. Threads: called from the stream's own.
 class StreamObserver {
@@ -60,22 +37,23 @@ class StreamObserver {
   /// Reports that a pipeline is lost. `waits`: for how long its devices are waited for; 0: not at
   /// all.
   virtual void lost(const Error& error, Nanoseconds waits) = 0;
+  /// Reports that requests go through another pipeline now, and the one before has ended.
+  virtual void switched(StreamPipeline& /*pipeline*/, const SwitchReport& /*report*/) {}
+  /// Reports that a change was asked for and not made: the pipeline before goes on.
+  virtual void stayed(const Error& /*why*/) {}
 };
 
-struct LastingOptions {
+struct LastingOptions : WatchOptions {
   StreamOptions stream;
   /// The time for which devices that were lost are waited for; 0: the first loss ends the stream.
   Nanoseconds retry = std::chrono::seconds(60);
-  Nanoseconds watch_every = std::chrono::seconds(1);  ///< how often devices are asked
-  /// A device is lost if it does not answer for this time, and for 20 times its slowest answer. It
-  /// is not lost if results come later than a second after it was asked.
-  std::chrono::milliseconds patience{3000};
-  /// Replaces `patience` once somebody wants to stop.
-  std::chrono::milliseconds last_patience{1000};
   /// The pause between attempts to open a pipeline again: this at first, twice as long each time,
   /// up to 2 s.
   Nanoseconds first_pause = std::chrono::milliseconds(200);
-  int stop = -1;  ///< readable once somebody wants to stop; -1: never
+  /// A change is complete when the next pipeline has answered a request, or none came for so long.
+  Nanoseconds idle = std::chrono::seconds(1);
+  /// The desk at which changes are asked for; null: none are made. It is closed at the end.
+  SwitchDesk* desk = nullptr;
 };
 
 /// Returns when the requests have ended and each has its result, an error included. A request whose

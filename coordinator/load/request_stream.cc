@@ -192,8 +192,10 @@ Expected<StreamResult> receive(transport::Link& sink, const InFlight& request,
                                std::chrono::milliseconds timeout) {
   StreamResult result;
   result.number = request.request.number;
+  result.place = request.request.place;
   result.name = request.request.name;
   result.sent_again = request.request.pipelines;
+  result.batch = request.request.batch;
   if (request.failure) {
     result.outputs = tl::unexpected(*request.failure);
     return result;
@@ -203,6 +205,8 @@ Expected<StreamResult> receive(transport::Link& sink, const InFlight& request,
   for (std::size_t i = 0; i < request.messages(); ++i) {
     PARETO_ASSIGN(TakenResult taken, take_result(sink, request.first + i, request.sent, timeout));
     if (taken.failure && !failure) failure = std::move(taken.failure);
+    result.timeline = std::move(taken.received.message.timeline);
+    result.sink_receive = taken.received.receive;
     parts.push_back(std::move(taken.received.message.body));
   }
   result.latency =
@@ -260,6 +264,7 @@ StreamEnd run_stream(transport::Link& source, transport::Link& sink, std::uint64
         requests.cancel();
         break;
       }
+      result->pipeline = pipeline;
       // Not the time that there was no pipeline: the next one's timeout follows from it.
       flight.land(std::chrono::steady_clock::now() - request->sent);
       static_cast<void>(landed.push(*std::move(result)));

@@ -20,6 +20,7 @@
 #include "core/plan/plan.h"
 #include "core/tensor/value.h"
 #include "core/transport/transport.h"
+#include "core/wire/message.h"
 
 namespace pareto::load {
 
@@ -33,18 +34,25 @@ struct StreamRequest {
   bool alone = false;  ///< no request is sent while it is in flight
   std::optional<TimePoint> first_sent{};  ///< when its sending began, to the first of them
   std::uint64_t number = 0;               ///< its place among all of the source, from 0
+  std::uint64_t place = 0;  ///< its place among all that a backlog read, from 0: results keep it
 };
 
 struct StreamResult {
   std::uint64_t number = 0;  ///< the request's
+  std::uint64_t place = 0;   ///< the request's
   std::string name;
   Expected<Value> outputs =
       Value(Tuple{});  ///< values in the order of the last shard's outputs, or why there are none
   /// Time from when its sending first began until its result was decoded. If it was sent again, the
   /// time without a pipeline counts.
   Nanoseconds latency{};
-  int sent_again = 0;  ///< how many pipelines were lost with it
-  bool sent = true;    ///< false: it was accepted, and no pipeline was left to send it to
+  int sent_again = 0;          ///< how many pipelines were lost with it
+  bool sent = true;            ///< false: it was accepted, and no pipeline was left to send it to
+  std::uint64_t pipeline = 0;  ///< the pipeline that answered it
+  std::int64_t batch = 0;      ///< the request's
+  wire::Timeline timeline{};   ///< what each stage took for it, or for its last message
+  Nanoseconds
+      sink_receive{};  ///< time from the first byte of that message to its last, at the sink
 };
 
 /// The source of requests.
@@ -63,7 +71,8 @@ class RequestSink {
  public:
   virtual ~RequestSink() = default;
   /// Takes results in the order of the requests, failed ones too. Called by one thread of the
-  /// stream's, and not after it; until a window of results waits for it, it delays nobody.
+  /// stream's at a time, and not after it; until a window of results waits for it, it delays
+  /// nobody.
   virtual void done(StreamResult result) = 0;
 };
 

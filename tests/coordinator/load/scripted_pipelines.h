@@ -28,6 +28,7 @@ struct Script {
   std::int64_t poison = -1;              ///< fails like dies_at, at the request whose body says so
   std::optional<Error> find = {};        ///< answer of its devices when they are asked, if any
   std::optional<Error> open_error = {};  ///< it cannot be opened
+  std::function<void()> on_first = {};   ///< called when its first request came
 };
 
 /// Passes everything on to a link of its own, and remembers if it was closed.
@@ -56,9 +57,11 @@ class ClosedLink final : public transport::Link {
 /// A pipeline that answers each request with itself.
 class EchoPipeline final : public StreamPipeline {
  public:
-  EchoPipeline(const Script& script, const std::function<void()>& on_abandon,
-               const std::function<void()>& on_end)
-      : script_(script), on_abandon_(on_abandon), on_end_(on_end), serving_([this] { serve(); }) {}
+  EchoPipeline(const Script& script, std::function<void()> on_abandon, std::function<void()> on_end)
+      : script_(script),
+        on_abandon_(std::move(on_abandon)),
+        on_end_(std::move(on_end)),
+        serving_([this] { serve(); }) {}
   ~EchoPipeline() override {
     if (on_end_) on_end_();
     source_.close();
@@ -84,11 +87,14 @@ class EchoPipeline final : public StreamPipeline {
     in_.second->close();
     out_.second->close();
   }
+  /// Loses a device, which nobody sees until it is asked for.
+  void die_unseen() { dead_ = true; }
 
  private:
   void serve() {
     while (auto received = in_.second->receive()) {
       const std::uint64_t request = received->message.request;
+      if (request == 0 && script_.on_first) script_.on_first();
       const auto* body = received->message.body.get_if<Tuple>();
       const auto* number = body->items.empty() ? nullptr : body->items[0].get_if<std::int64_t>();
       const bool poisoned = number != nullptr && *number == script_.poison;
@@ -102,8 +108,8 @@ class EchoPipeline final : public StreamPipeline {
 
   using Ends = std::pair<std::unique_ptr<transport::Link>, std::unique_ptr<transport::Link>>;
   const Script script_;
-  const std::function<void()>& on_abandon_;
-  const std::function<void()>& on_end_;
+  const std::function<void()> on_abandon_;
+  const std::function<void()> on_end_;
   Ends in_ = test::MemoryTransport::pair();
   ClosedLink source_{std::move(in_.first)};
   Ends out_ = test::MemoryTransport::pair();

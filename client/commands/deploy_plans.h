@@ -1,0 +1,108 @@
+// The plans of a running `deploy`, one after the other: how each is opened, and how it changes to
+// another one.
+//
+//   plan ──opener──▶ load::PipelineOpener ──▶ the stream
+//   another plan, or other cuts of the one that runs ──change──▶ load::SwitchDesk ──▶ the stream
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+#include "client/command.h"
+#include "client/commands/deploy_control.h"
+#include "client/commands/deploy_watch.h"
+#include "coordinator/cluster/cluster.h"
+#include "coordinator/cluster/codec_choice.h"
+#include "coordinator/cluster/deployment.h"
+#include "coordinator/cluster/plan_file.h"
+#include "coordinator/cluster/shard_pool.h"
+#include "coordinator/cluster/transport_set.h"
+#include "coordinator/cluster/workload.h"
+#include "coordinator/failover/replanner.h"
+#include "coordinator/load/deployed_pipeline.h"
+#include "coordinator/load/pipeline_switch.h"
+#include "core/base/error.h"
+#include "core/plan/plan.h"
+#include "core/transport/link_probe.h"
+#include "partitioner/model/graph/model.h"
+
+namespace pareto::client {
+
+/// The parts that all plans of a deployment are opened with. They outlive the plans.
+struct DeployParts {
+  Context& context;
+  const model::Model& model;
+  cluster::Cluster& cluster;
+  cluster::ModelWorkload& workload;
+  DeployWatch& watch;
+  const failover::Replanner* replanner = nullptr;  ///< null: no plan takes over after a loss
+  cluster::DeploymentOptions deploying{};
+  double codec_error = 0;
+  load::StreamOptions stream{};  ///< but for what follows from a plan
+  std::string name{};            ///< name of the deployment
+};
+
+/// Sets what of a stream's options follows from a plan. The window, if the plan leaves it open, is
+/// a request in every stage and one on its way, to each replica. `may_change`: the plan may change
+/// after a loss, so that no stage has a name.
+void set_stream(const plan::Plan& plan, bool may_change, load::StreamOptions& stream);
+/// Returns "3 stages over tcp, window 4".
+std::string describe_plan(const plan::Plan& plan, int window);
+
+/// Threads: opener() from the owner; changes from any, one after the other; the others from any.
+class DeployPlans final : public ControlledDeployment {
+ public:
+  DeployPlans(DeployParts parts, plan::Plan plan);
+
+  /// Returns what opens the pipelines of the first plan.
+  std::unique_ptr<load::PipelineOpener> opener();
+  load::SwitchDesk& desk() { return desk_; }
+  plan::Plan current() const;
+  std::int64_t batch() const { return first_.batch; }
+  /// Returns the names of devices that were given up.
+  std::set<std::string> lost_devices() const { return devices_.given_up(); }
+  /// Probes a way between devices while no pipeline is opened; "" is the coordinator. Threads: any.
+  /// Fails: as profile::probe_between().
+  Expected<transport::ProbeResult> probe(const std::string& from, const std::string& to,
+                                         const std::string& transport,
+                                         transport::ProbeOptions options,
+                                         std::chrono::milliseconds limit);
+
+  /// Changes to a plan of the same model. Returns how that went. Fails: kInvalidArgument (another
+  /// batch), as cluster::check_plan(), and as SwitchDesk::ask().
+  Expected<load::SwitchReport> change_to(cluster::NamedPlan named);
+  /// Returns the plan that runs, cut at other split points, as run --split takes them. Fails:
+  /// kInvalidArgument, kNotFound.
+  Expected<plan::Plan> with_cuts(const std::string& split) const;
+
+  nlohmann::ordered_json describe() const override;
+  Expected<nlohmann::ordered_json> resplit(const nlohmann::json& question) override;
+
+ private:
+  class Opener;
+  std::unique_ptr<load::PipelineOpener> opener_of(const plan::Plan& plan);
+  /// Checks a plan and names its transports. The thread that opens it calls this, because only that
+  /// thread replaces clients of devices.
+  Expected<plan::Plan> ready(cluster::NamedPlan named) const;
+  void set_current(const plan::Plan& plan);
+
+  const DeployParts parts_;
+  const plan::Plan first_;
+  cluster::TransportSet transports_;
+  cluster::ShardPool pool_;
+  cluster::CodecChooser codecs_;
+  load::DevicesInUse devices_;
+  load::SwitchDesk desk_;
+  const TimePoint begun_ = std::chrono::steady_clock::now();
+  mutable std::mutex mutex_;  ///< guards current_
+  plan::Plan current_;
+  std::mutex changing_;
+  std::mutex clients_;  ///< guards the cluster's clients, which opening a pipeline may replace
+};
+
+}  // namespace pareto::client
