@@ -9,7 +9,6 @@
 #include "core/control/hello.h"
 #include "core/tls/credentials.h"
 #include "core/transport/prime.h"
-#include "core/transport/warm_link.h"
 
 namespace pareto::cluster {
 namespace {
@@ -104,20 +103,24 @@ transport::LinkOptions Pipeline::options_to(std::size_t stage) const {
 
 Expected<> Pipeline::connect_source(transport::Transport& transport, const std::string& address) {
   PARETO_ASSIGN(
-      source_, with_context(control::connect_to_stage(
-                                transport, address, {id_, 0, control::Role::kUpstream},
-                                deadline_after(deployed_.options.link_timeout), options_to(first_)),
-                            "the source's link to stage {} on {}", first_, device_of(first_)));
+      source_,
+      with_context(control::connect_to_stage(
+                       transport, address,
+                       {.pipeline = id_, .role = control::Role::kUpstream, .in_order = true},
+                       deadline_after(deployed_.options.link_timeout), options_to(first_),
+                       control::Listening::kYes),
+                   "the source's link to stage {} on {}", first_, device_of(first_)));
   return {};
 }
 
 Expected<> Pipeline::connect_sink(transport::Transport& transport, const std::string& address) {
   PARETO_ASSIGN(
-      sink_, with_context(control::connect_to_stage(transport, address,
-                                                    {id_, number_of(last()), control::Role::kSink},
-                                                    deadline_after(deployed_.options.link_timeout),
-                                                    link_options_to(*deployed_.devices[last()])),
-                          "the sink's link to stage {} on {}", last(), device_of(last())));
+      sink_,
+      with_context(control::connect_to_stage(
+                       transport, address, {id_, number_of(last()), control::Role::kSink},
+                       deadline_after(deployed_.options.link_timeout),
+                       link_options_to(*deployed_.devices[last()]), control::Listening::kYes),
+                   "the sink's link to stage {} on {}", last(), device_of(last())));
   return {};
 }
 
@@ -153,7 +156,7 @@ Expected<> Pipeline::prime_source() {
       with_context(
           transport::prime(*source_, id_, bytes, PingWay::kThere, in_time(deployed_.options)),
           "priming the source's link to stage {} on {}", first_, device_of(first_)));
-  source_ = transport::keep_warm(std::move(source_), id_, figures, bytes);
+  source_->primed(figures, bytes);
   deployed_.round_trips[link_into(first_)] = figures.round_trip;
   return {};
 }
@@ -164,6 +167,7 @@ Expected<> Pipeline::prime_sink() {
       with_context(transport::prime(*sink_, id_, deployed_.shards[last()]->output_bytes,
                                     PingWay::kBack, in_time(deployed_.options)),
                    "priming the sink's link to stage {} on {}", last(), device_of(last())));
+  sink_->primed(figures, 0);
   deployed_.round_trips[link_into(last()) + 1] = figures.round_trip;
   return {};
 }

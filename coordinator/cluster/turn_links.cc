@@ -40,6 +40,8 @@ class TurnLinks::Source final : public transport::Link {
     wire::Message own = message;
     if (message.kind != MessageKind::kEnd) {
       const std::size_t replica = message.request % replicas.size();
+      // A link's requests count up by one.
+      own.request = message.request / replicas.size();
       PARETO_TRY(turns_.due_.push(replica, deadline));
       own.pipeline = replicas[replica].pipeline;
       return replicas[replica].source->send(own, deadline);
@@ -78,7 +80,9 @@ class TurnLinks::Sink final : public transport::Link {
     if (!replica_) {
       PARETO_ASSIGN(replica_, turns_.due_.pop(deadline));
     }
+    const std::size_t turn = turns_.replicas_.size();
     auto received = turns_.replicas_[*replica_].sink->receive(deadline);
+    if (received) received->message.request = received->message.request * turn + *replica_;
     // The parts of a result come one after the other.
     if (received && received->message.kind != MessageKind::kPart) replica_.reset();
     return received;

@@ -21,7 +21,9 @@ namespace {
 /// The number of pipelines with which a request is lost before it counts as what breaks them. It
 /// has the last of these to itself.
 constexpr int kMostPipelines = 3;
-constexpr Nanoseconds kLongestPause = std::chrono::seconds(2);
+/// With the time that a connection attempt repeats itself, half a second, a pipeline is back soon
+/// after a network is.
+constexpr Nanoseconds kLongestPause = std::chrono::milliseconds(400);
 /// The longest time that a pipeline takes to end, or to be opened.
 constexpr Nanoseconds kLongestCall = std::chrono::hours(1);
 /// Requests that are given out before the first of them is delivered, against the window. While a

@@ -48,7 +48,7 @@ struct LastingOptions : WatchOptions {
   /// The time for which devices that were lost are waited for; 0: the first loss ends the stream.
   Nanoseconds retry = std::chrono::seconds(60);
   /// The pause between attempts to open a pipeline again: this at first, twice as long each time,
-  /// up to 2 s.
+  /// up to 400 ms.
   Nanoseconds first_pause = std::chrono::milliseconds(200);
   /// A change is complete when the next pipeline has answered a request, or none came for so long.
   Nanoseconds idle = std::chrono::seconds(1);

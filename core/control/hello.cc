@@ -8,6 +8,7 @@
 
 #include "core/base/printable.h"
 #include "core/plan/protocol.h"
+#include "core/transport/live_link.h"
 
 namespace pareto::control {
 namespace {
@@ -34,6 +35,27 @@ Expected<T> field(const Message& message, std::string_view key) {
   return *held;
 }
 
+constexpr std::string_view kBeatKey = "beat_ms";
+constexpr std::string_view kInOrderKey = "in_order";
+
+std::int64_t in_milliseconds(Nanoseconds time) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+}
+
+/// Returns the beat that a hello or its answer names; 0: none, as older programs write.
+Expected<Nanoseconds> beat_of(const Message& message) {
+  const Value* const value = find(message, kBeatKey);
+  if (value == nullptr) return Nanoseconds(0);
+  const auto* const count = value->get_if<std::int64_t>();
+  if (count == nullptr || *count < in_milliseconds(transport::kShortestBeat) ||
+      *count > in_milliseconds(transport::kLongestBeat)) {
+    return fail(ErrorCode::kCorrupt, "a beat that is not {} to {} ms",
+                in_milliseconds(transport::kShortestBeat),
+                in_milliseconds(transport::kLongestBeat));
+  }
+  return std::chrono::milliseconds(*count);
+}
+
 }  // namespace
 
 std::string_view to_string(Role role) {
@@ -41,14 +63,24 @@ std::string_view to_string(Role role) {
   return kNames.at(static_cast<std::size_t>(role));
 }
 
+Nanoseconds Hello::answering_beat() const {
+  return beat > Nanoseconds(0) ? transport::kBeat : Nanoseconds(0);
+}
+
 Message hello_message(const Hello& hello) {
   Message message;
   message.kind = MessageKind::kHello;
   message.pipeline = hello.pipeline;
-  message.body = Dict{{{"protocol", std::int64_t{plan::kProtocolVersion}},
-                       {"pipeline", std::bit_cast<std::int64_t>(hello.pipeline)},
-                       {"stage", std::int64_t{hello.stage}},
-                       {"role", std::string(to_string(hello.role))}}};
+  Dict dict{{{"protocol", std::int64_t{plan::kProtocolVersion}},
+             {"pipeline", std::bit_cast<std::int64_t>(hello.pipeline)},
+             {"stage", std::int64_t{hello.stage}},
+             {"role", std::string(to_string(hello.role))}}};
+  // Older programs read what they know of.
+  if (hello.beat > Nanoseconds(0)) {
+    dict.items.emplace_back(std::string(kBeatKey), in_milliseconds(hello.beat));
+  }
+  if (hello.in_order) dict.items.emplace_back(std::string(kInOrderKey), true);
+  message.body = std::move(dict);
   return message;
 }
 
@@ -71,19 +103,28 @@ Expected<Hello> parse_hello(const Message& message) {
   if (!std::in_range<std::uint32_t>(stage)) {
     return fail(ErrorCode::kCorrupt, "hello to stage {}", stage);
   }
+  PARETO_ASSIGN(const Nanoseconds beat, beat_of(message));
+  const Value* const in_order = find(message, kInOrderKey);
+  const bool* const ordered = in_order == nullptr ? nullptr : in_order->get_if<bool>();
   for (const Role known : {Role::kUpstream, Role::kSink, Role::kProbe}) {
     if (role != to_string(known)) continue;
-    return Hello{std::bit_cast<std::uint64_t>(pipeline), static_cast<std::uint32_t>(stage), known};
+    return Hello{std::bit_cast<std::uint64_t>(pipeline), static_cast<std::uint32_t>(stage), known,
+                 beat, ordered != nullptr && *ordered};
   }
   return fail(ErrorCode::kCorrupt, "hello in the unknown role \"{}\"", printable(role));
 }
 
-Message ready_message(std::uint64_t pipeline) {
+Message ready_message(std::uint64_t pipeline, Nanoseconds beat) {
   Message message;
   message.kind = MessageKind::kReady;
   message.pipeline = pipeline;
+  if (beat > Nanoseconds(0)) {
+    message.body = Dict{{{std::string(kBeatKey), in_milliseconds(beat)}}};
+  }
   return message;
 }
+
+Expected<Nanoseconds> beat_of_ready(const Message& message) { return beat_of(message); }
 
 Message error_message(std::uint64_t pipeline, std::uint64_t request, const Error& error) {
   Message message;
@@ -107,7 +148,7 @@ Error error_of(const Message& message) {
           fmt::format("a message of kind {} is no error", static_cast<int>(message.kind))};
 }
 
-Expected<> introduce(transport::Link& link, const Hello& hello, Deadline deadline) {
+Expected<Nanoseconds> introduce(transport::Link& link, const Hello& hello, Deadline deadline) {
   const TimePoint patience = *deadline_after(kHelloPatience);
   const TimePoint until = deadline ? std::min(*deadline, patience) : patience;
   PARETO_TRY(link.send(hello_message(hello), until));
@@ -119,7 +160,9 @@ Expected<> introduce(transport::Link& link, const Hello& hello, Deadline deadlin
                 link.peer());
   }
   if (!answer) return tl::unexpected(answer.error());
-  if (answer->message.kind == MessageKind::kReady) return {};
+  if (answer->message.kind == MessageKind::kReady) {
+    return with_context(beat_of_ready(answer->message), "{}", link.peer());
+  }
   const Error refused = error_of(answer->message);
   return fail(refused.code, "{}: {}", link.peer(), refused.message);
 }
@@ -127,10 +170,25 @@ Expected<> introduce(transport::Link& link, const Hello& hello, Deadline deadlin
 Expected<std::unique_ptr<transport::Link>> connect_to_stage(transport::Transport& transport,
                                                             const std::string& address,
                                                             const Hello& hello, Deadline deadline,
-                                                            const transport::LinkOptions& options) {
+                                                            const transport::LinkOptions& options,
+                                                            Listening listening) {
   PARETO_ASSIGN(auto link, transport.connect(address, deadline, options));
-  PARETO_TRY(introduce(*link, hello, deadline));
-  return link;
+  Hello said = hello;
+  // A process that hangs hangs with both ends. A probe has deadlines.
+  const bool beats = transport.reach() != transport::Reach::kProcess && hello.role != Role::kProbe;
+  if (beats) said.beat = transport::kBeat;
+  PARETO_ASSIGN(const Nanoseconds peer_beat, introduce(*link, said, deadline));
+  if (hello.role == Role::kProbe) return link;
+  return transport::LiveLink::make(link, {.pipeline = hello.pipeline,
+                                          .peer_beat = beats ? peer_beat : Nanoseconds(0),
+                                          .listens = listening == Listening::kYes});
+}
+
+Expected<std::unique_ptr<transport::Link>> answering_link(std::unique_ptr<transport::Link>& link,
+                                                          const Hello& hello) {
+  return transport::LiveLink::make(
+      link,
+      {.pipeline = hello.pipeline, .peer_beat = hello.beat, .begins_with_first_message = true});
 }
 
 }  // namespace pareto::control

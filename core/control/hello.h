@@ -30,13 +30,24 @@ struct Hello {
   std::uint64_t pipeline = 0;
   std::uint32_t stage = 0;  ///< stage of the accepting side
   Role role = Role::kUpstream;
+  /// How often the speaker shows life on the link (core/transport/live_link.h). 0: it does not, and
+  /// is shown none.
+  Nanoseconds beat{};
+  /// True if the numbers of its requests count up by one, or begin again with 0.
+  bool in_order = false;
+
+  /// Returns how often the side that answers shows life: it does if the speaker does.
+  Nanoseconds answering_beat() const;
 };
 
 wire::Message hello_message(const Hello& hello);
 /// Fails: kCorrupt (no hello), kInvalidArgument (another protocol, both named).
 Expected<Hello> parse_hello(const wire::Message& message);
 
-wire::Message ready_message(std::uint64_t pipeline);
+/// Makes the answer to a hello. `beat`: how often this side shows life; 0: it does not.
+wire::Message ready_message(std::uint64_t pipeline, Nanoseconds beat = Nanoseconds(0));
+/// Returns how often the side that answered so shows life; 0: it does not. Fails: kCorrupt.
+Expected<Nanoseconds> beat_of_ready(const wire::Message& message);
 
 /// Characters of a peer's error that are kept: it names the stages that it came by.
 inline constexpr std::size_t kLongestError = 2000;
@@ -52,13 +63,24 @@ Error error_of(const wire::Message& message);
 inline constexpr std::chrono::seconds kHelloPatience{5};
 
 /// Says hello and waits until the peer is ready, at most until the deadline or for kHelloPatience.
-/// Fails: as links do; if the peer refuses, with the peer's own code and its sentence after its
-/// address.
-Expected<> introduce(transport::Link& link, const Hello& hello, Deadline deadline);
+/// Returns how often the peer shows life; 0: it does not. Fails: as links do; if the peer refuses,
+/// with the peer's own code and its sentence after its address.
+Expected<Nanoseconds> introduce(transport::Link& link, const Hello& hello, Deadline deadline);
 
-/// Connects to a stage and introduces itself. Fails: as Transport::connect and introduce().
+/// Whether a link listens while its owner does not receive (LifeOptions::listens).
+enum class Listening { kNo, kYes };
+
+/// Connects to a stage and introduces itself. From then on both ends show each other that they are
+/// alive, if the peer does and it is in another process; `hello.beat` need not be set. Fails: as
+/// Transport::connect, introduce() and LiveLink::make().
 Expected<std::unique_ptr<transport::Link>> connect_to_stage(
     transport::Transport& transport, const std::string& address, const Hello& hello,
-    Deadline deadline, const transport::LinkOptions& options = {});
+    Deadline deadline, const transport::LinkOptions& options = {},
+    Listening listening = Listening::kNo);
+/// Makes a link that was connected to, by one who said that hello, show and judge life like the
+/// other end. It begins with the first message sent. Takes the link if it succeeds. Fails: as
+/// LiveLink::make().
+Expected<std::unique_ptr<transport::Link>> answering_link(std::unique_ptr<transport::Link>& link,
+                                                          const Hello& hello);
 
 }  // namespace pareto::control

@@ -20,6 +20,7 @@ struct Attempt {
   std::string to;
   FileDescriptor socket;  ///< none once it has failed
   int number = 0;         ///< why it failed; 0: no answer came
+  bool began = false;     ///< there was a socket for it
 };
 
 class Race {
@@ -37,7 +38,8 @@ class Race {
       if (!is_any_under_way()) return failed(ErrorCode::kUnavailable);
       if (auto connected = take_connected()) return std::move(*connected);
       if (!is_any_under_way()) continue;
-      const bool waits_for_start = is_any_left() && (!deadline_ || next_ < *deadline_);
+      if (!is_any_left() && std::chrono::steady_clock::now() >= next_) start_fresh();
+      const bool waits_for_start = !deadline_ || next_ < *deadline_;
       const auto ready = wait(waits_for_start ? Deadline(next_) : deadline_);
       if (ready) continue;
       if (ready.error().code != ErrorCode::kTimeout) return tl::unexpected(ready.error());
@@ -54,25 +56,41 @@ class Race {
 
   Expected<> start_next() {
     const Endpoint& endpoint = endpoints_[attempts_.size()];
-    next_ = std::chrono::steady_clock::now() + apart_;
     Attempt& attempt = attempts_.emplace_back();
+    next_ =
+        std::chrono::steady_clock::now() + (is_any_left() ? apart_ : Nanoseconds(kFreshAttempt));
+    begin(attempt, endpoint);
+    // A kernel without IPv6 still has IPv4.
+    if (!attempt.socket && attempt.number != EAFNOSUPPORT && !attempt.began) {
+      return fail(ErrorCode::kExhausted, "no socket: {}", errno_text(attempt.number));
+    }
+    return {};
+  }
+
+  /// Tries an address that has not answered once more.
+  void start_fresh() {
+    next_ = std::chrono::steady_clock::now() + kFreshAttempt;
+    fresh_.socket.reset();
+    for (std::size_t i = 0; i < attempts_.size(); ++i) {
+      turn_ = (turn_ + 1) % attempts_.size();
+      if (attempts_[turn_].socket) return begin(fresh_, endpoints_[turn_]);
+    }
+  }
+
+  static void begin(Attempt& attempt, const Endpoint& endpoint) {
     attempt.to = to_string(endpoint);
     attempt.socket = FileDescriptor(
         ::socket(endpoint.address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-    if (!attempt.socket) {
-      // A kernel without IPv6 still has IPv4.
-      if (errno != EAFNOSUPPORT) {
-        return fail(ErrorCode::kExhausted, "no socket: {}", errno_text(errno));
-      }
+    attempt.began = static_cast<bool>(attempt.socket);
+    if (!attempt.began) {
       attempt.number = errno;
-      return {};
+      return;
     }
     const auto* address = reinterpret_cast<const sockaddr*>(&endpoint.address);
     if (::connect(attempt.socket.get(), address, endpoint.size) != 0 && errno != EINPROGRESS &&
         errno != EINTR) {
       give_up(attempt, errno);
     }
-    return {};
   }
 
   static void give_up(Attempt& attempt, int number) {
@@ -86,27 +104,34 @@ class Race {
     for (const Attempt& attempt : attempts_) {
       if (attempt.socket) polled.push_back({attempt.socket.get(), POLLOUT, 0});
     }
+    if (fresh_.socket) polled.push_back({fresh_.socket.get(), POLLOUT, 0});
     return poll_until(polled, until);
   }
 
   /// Returns the first attempt that is connected; those that failed are given up.
   std::optional<FileDescriptor> take_connected() {
     for (Attempt& attempt : attempts_) {
-      if (!attempt.socket) continue;
-      pollfd polled{attempt.socket.get(), POLLOUT, 0};
-      if (::poll(&polled, 1, 0) <= 0) continue;
-      int number = 0;
-      socklen_t size = sizeof number;
-      ::getsockopt(attempt.socket.get(), SOL_SOCKET, SO_ERROR, &number, &size);
-      // A connection to a free port of this machine can meet itself, when the kernel picks that
-      // port for our end.
-      if (number == 0 && local_address(attempt.socket) == remote_address(attempt.socket)) {
-        number = ECONNREFUSED;
-      }
-      if (number == 0) return std::move(attempt.socket);
-      give_up(attempt, number);
+      if (has_connected(attempt)) return std::move(attempt.socket);
     }
+    if (has_connected(fresh_)) return std::move(fresh_.socket);
     return {};
+  }
+
+  /// Returns whether an attempt is connected. One that failed is given up.
+  static bool has_connected(Attempt& attempt) {
+    if (!attempt.socket) return false;
+    pollfd polled{attempt.socket.get(), POLLOUT, 0};
+    if (::poll(&polled, 1, 0) <= 0) return false;
+    int number = 0;
+    socklen_t size = sizeof number;
+    ::getsockopt(attempt.socket.get(), SOL_SOCKET, SO_ERROR, &number, &size);
+    // A connection to a free port of this machine can meet itself, when the kernel picks that port
+    // for our end.
+    if (number == 0 && local_address(attempt.socket) == remote_address(attempt.socket)) {
+      number = ECONNREFUSED;
+    }
+    if (number != 0) give_up(attempt, number);
+    return number == 0;
   }
 
   static std::string outcome_of(const Attempt& attempt) {
@@ -141,7 +166,9 @@ class Race {
   const Deadline deadline_;
   const Nanoseconds apart_;
   std::vector<Attempt> attempts_;
-  TimePoint next_{};  ///< when another one starts
+  Attempt fresh_;         ///< the last fresh one; errors do not name it
+  std::size_t turn_ = 0;  ///< the address that it was for
+  TimePoint next_{};      ///< when another one starts
 };
 
 }  // namespace

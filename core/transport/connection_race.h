@@ -27,9 +27,14 @@ std::string to_string(const Endpoint& endpoint);
 std::vector<Endpoint> in_turns(std::vector<Endpoint> endpoints);
 
 inline constexpr std::chrono::milliseconds kBetweenAttempts{250};
+/// The time after which addresses that swallow packets are tried once more, one of them at a time:
+/// a network that is back after a cut answers the next attempt. The kernel by itself repeats one
+/// after 1, 3 and 7 s.
+inline constexpr std::chrono::milliseconds kFreshAttempt{500};
 
 /// Connects to the first of `endpoints` that answers; the connection does not block. The next
-/// attempt starts after `apart`, or as soon as no other is under way. `asked` is what a person
+/// attempt starts after `apart`, or as soon as no other is under way. Once all are under way, a
+/// fresh one starts every kFreshAttempt in place of the last fresh one. `asked` is what a person
 /// wrote for all of them. Errors name it. If there is more to say, they list each address that was
 /// tried and its result.
 /// Fails: kUnavailable, kTimeout (an address did not answer until the deadline), kExhausted.

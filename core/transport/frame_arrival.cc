@@ -7,6 +7,7 @@ namespace pareto::transport {
 void FrameArrival::begin() {
   first_byte_ = std::chrono::steady_clock::now();
   first_byte_cpu_ = thread_cpu_time();
+  thread_ = std::this_thread::get_id();
 }
 
 Received FrameArrival::take(wire::FrameDecoder& decoder) const {
@@ -16,7 +17,7 @@ Received FrameArrival::take(wire::FrameDecoder& decoder) const {
   received.arrived = first_byte_;
   received.decode = decoder.decoding();
   received.receive = std::chrono::steady_clock::now() - first_byte_ - received.decode;
-  received.cpu = thread_cpu_time() - first_byte_cpu_;
+  if (thread_ == std::this_thread::get_id()) received.cpu = thread_cpu_time() - first_byte_cpu_;
   return received;
 }
 

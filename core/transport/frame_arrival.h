@@ -2,13 +2,16 @@
 // in Received.
 #pragma once
 
+#include <thread>
+
 #include "core/base/clock.h"
 #include "core/transport/transport.h"
 #include "core/wire/frame.h"
 
 namespace pareto::transport {
 
-/// Threads: the receiving one of a link.
+/// Threads: the receiving one of a link. A frame that another one began to receive has no processor
+/// time.
 class FrameArrival {
  public:
   /// Notes that the first bytes of a frame are there. Call it before the decoder gets them.
@@ -19,6 +22,7 @@ class FrameArrival {
  private:
   TimePoint first_byte_{};
   Nanoseconds first_byte_cpu_{};  ///< the thread's processor time then
+  std::thread::id thread_;
 };
 
 }  // namespace pareto::transport

@@ -246,7 +246,8 @@ std::string remote_address(const FileDescriptor& socket) {
 
 void tune_connection(const FileDescriptor& socket, const KeepAlive& keep_alive) {
   // Best effort: a link without them works. No TCP_USER_TIMEOUT: it would end links whose peer
-  // computes for long and does not read.
+  // computes for long and does not read, which a shut window tells. Beats judge those, and find a
+  // peer that is gone sooner (live_link.h).
   const auto set = [&](int level, int option, int value) {
     setsockopt(socket.get(), level, option, &value, sizeof(value));
   };

@@ -21,6 +21,8 @@
 
 namespace pareto::transport {
 
+struct LinkFigures;  // core/transport/prime.h
+
 struct Received {
   wire::Message message;
   Nanoseconds receive{};         ///< first byte of the frame to the message, without `decode`
@@ -88,6 +90,14 @@ class Link {
   /// Sends tensors by a codec from now on; null: as they are. The thread that sends calls it.
   /// Transports within a process ignore it.
   virtual void send_by(const wire::Codec* /*codec*/) {}
+  /// Says what priming found out: messages to come have `boundary_bytes`. A link that keeps itself
+  /// warm, or judges its peer, goes by it (live_link.h). No other thread primes it.
+  virtual void primed(const LinkFigures& /*figures*/, std::uint64_t /*boundary_bytes*/) {}
+  /// Returns how many bytes have come, those of a frame that is not whole included. The thread that
+  /// receives calls it. 0: it is not known.
+  virtual std::uint64_t received_bytes() const { return 0; }
+  /// Returns whether the link ended because its peer showed no life. Any thread.
+  virtual bool is_silent() const { return false; }
   /// Wakes both directions here with kClosed; the peer receives what was sent, then kClosed.
   virtual void close() = 0;
   /// Closes, and waits for nothing: the peer may lose what was sent last. Meant for a peer that

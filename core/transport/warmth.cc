@@ -30,4 +30,10 @@ std::optional<Padding> padding_for(const LinkFigures& figures, std::uint64_t bou
   return Padding{interval, static_cast<std::uint64_t>(bytes)};
 }
 
+std::uint64_t warm_for(const LinkFigures& figures, std::uint64_t boundary_bytes, bool cools) {
+  const bool any_size =
+      padding_for(figures, boundary_bytes) == padding_for(figures, figures.primed_bytes);
+  return any_size || !cools ? std::max(boundary_bytes, figures.primed_bytes) : boundary_bytes;
+}
+
 }  // namespace pareto::transport

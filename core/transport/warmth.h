@@ -14,6 +14,7 @@
 
 #include "core/base/clock.h"
 #include "core/transport/prime.h"
+#include "core/transport/tcp_settings.h"
 
 namespace pareto::transport {
 
@@ -29,6 +30,13 @@ struct Padding {
 /// means that it does not pay: round trips are under half a millisecond (this machine, a switch),
 /// or requests fit into the window that every connection starts with.
 std::optional<Padding> padding_for(const LinkFigures& figures, std::uint64_t boundary_bytes);
+
+/// Returns the size of messages up to which a link that was primed with these figures, and is kept
+/// warm for `boundary_bytes`, is warm, however long ago the last one was (IdleSchedule's limit
+/// aside). This is the larger of `boundary_bytes` and the bytes it was primed for. It is
+/// `boundary_bytes` if the link must be kept warm (`cools`) and larger messages need more padding.
+std::uint64_t warm_for(const LinkFigures& figures, std::uint64_t boundary_bytes,
+                       bool cools = idle_connections_cool());
 
 /// A schedule of when a link's next padding is due. Time is the caller's.
 ///

@@ -104,6 +104,9 @@ void add_meters(Families& families, const StageMeters& meters) {
   StageFamily failures("pareto_stage_failures_total",
                        "Stages that ended because a link broke or a peer misbehaved",
                        Kind::kCounter);
+  StageFamily silent("pareto_stage_silent_links_total",
+                     "Links of stages that ended because their peers showed no sign of life",
+                     Kind::kCounter);
   StageFamily received("pareto_link_received_bytes_total",
                        "Bytes of requests received from the stage before, headers included",
                        Kind::kCounter);
@@ -132,6 +135,7 @@ void add_meters(Families& families, const StageMeters& meters) {
     requests.add(place, value_of(dropped), {{"outcome", "dropped"}});
     in_flight.add(place, value_of(reading.in_flight));
     failures.add(place, value_of(reading.broken_stages));
+    silent.add(place, value_of(reading.silent_links));
     received.add(place, value_of(reading.bytes_received));
     sent.add(place, value_of(reading.bytes_sent));
     for (std::size_t i = 0; i < reading.workers.size(); ++i) {
@@ -141,8 +145,9 @@ void add_meters(Families& families, const StageMeters& meters) {
     if (reading.link_bytes_per_second) rate.add(place, value_of(*reading.link_bytes_per_second));
     if (reading.profiled_compute) profiled.add(place, to_seconds(*reading.profiled_compute));
   }
-  for (StageFamily* family : {&compute, &workers, &wait, &turn_wait, &requests, &in_flight,
-                              &failures, &received, &sent, &round_trip, &rate, &profiled}) {
+  for (StageFamily* family :
+       {&compute, &workers, &wait, &turn_wait, &requests, &in_flight, &failures, &silent, &received,
+        &sent, &round_trip, &rate, &profiled}) {
     families.push_back(family->take());
   }
 }

@@ -45,11 +45,11 @@ class HostedStage {
   Expected<> check_peer(control::Role role, const transport::PeerIdentity& peer) const {
     return with_context(check_named(context_.peers, role, peer), "{}", context_.name());
   }
-  /// Takes a link that has said hello in `role`, and answers it kReady; from then on pings on it
+  /// Takes a link whose peer has said that hello, and answers it kReady; from then on pings on it
   /// are answered. Fails: kInvalidArgument (there is one already, or the role does not fit),
   /// kClosed (the stage has ended), kExhausted (no thread for it), and as links do. The link is
   /// left to the caller unless it was taken; the stage ends if a link that it took fails.
-  virtual Expected<> attach(control::Role role, std::unique_ptr<transport::Link>& link,
+  virtual Expected<> attach(const control::Hello& hello, std::unique_ptr<transport::Link>& link,
                             Deadline deadline) = 0;
   /// Waits for both links, starts the threads, primes the downstream link. Returns its smallest
   /// round trip; 0 if the sink connects. It is called once, and again after kTimeout. Fails:

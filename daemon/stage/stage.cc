@@ -41,14 +41,15 @@ Stage::Stage(StageParts parts)
 
 Stage::~Stage() { end_and_join(); }
 
-Expected<> Stage::attach(control::Role role, std::unique_ptr<Link>& link, Deadline deadline) {
-  if (auto taken = links_.attach(role, link, deadline); !taken) {
+Expected<> Stage::attach(const control::Hello& hello, std::unique_ptr<Link>& link,
+                         Deadline deadline) {
+  if (auto taken = links_.attach(hello, link, deadline); !taken) {
     if (!link) end("answering hello: " + taken.error().message);
     return taken;
   }
-  return role == control::Role::kUpstream
-             ? serve(role, [this] { receive_requests(); })
-             : serve(role, [this] { downstream_ended(links_.answer_pings()); });
+  return hello.role == control::Role::kUpstream
+             ? serve(hello.role, [this] { receive_requests(); })
+             : serve(hello.role, [this] { downstream_ended(links_.answer_pings()); });
 }
 
 Expected<transport::LinkFigures> Stage::prime(std::uint64_t output_bytes, TimePoint deadline) {

@@ -67,7 +67,7 @@ class Stage final : public HostedStage {
   explicit Stage(StageParts parts);
   ~Stage() override;
 
-  Expected<> attach(control::Role role, std::unique_ptr<transport::Link>& link,
+  Expected<> attach(const control::Hello& hello, std::unique_ptr<transport::Link>& link,
                     Deadline deadline) override;
   Expected<control::StageReport> change_shard(std::shared_ptr<LoadedShard> shard) override;
 

@@ -169,11 +169,13 @@ Expected<std::unique_ptr<transport::Link>> StageHost::connect_downstream(
                   with_context(tls::parse_identity(asked.downstream_peer), "the next stage"));
     PARETO_TRY(check_can_tell(transport));
   }
-  return with_context(
-      control::connect_to_stage(transport, asked.downstream,
-                                {asked.pipeline, asked.stage + 1, control::Role::kUpstream},
-                                deadline, options),
-      "connecting to the next stage at {} {}", transport.name(), asked.downstream);
+  return with_context(control::connect_to_stage(transport, asked.downstream,
+                                                {.pipeline = asked.pipeline,
+                                                 .stage = asked.stage + 1,
+                                                 .role = control::Role::kUpstream,
+                                                 .in_order = true},
+                                                deadline, options),
+                      "connecting to the next stage at {} {}", transport.name(), asked.downstream);
 }
 
 Expected<> StageHost::check_room(const Key& key) const {
@@ -263,7 +265,8 @@ Expected<> StageHost::greet(const control::Hello& hello, std::unique_ptr<transpo
   }
   PARETO_TRY(stage->check_peer(hello.role, link->identity()));
   link->trust(options_.limits.max_frame_bytes);
-  return stage->attach(hello.role, link, deadline);
+  PARETO_ASSIGN(link, control::answering_link(link, hello));
+  return stage->attach(hello, link, deadline);
 }
 
 Expected<Nanoseconds> StageHost::start(std::uint64_t pipeline, std::uint32_t stage,

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "core/transport/warm_link.h"
+#include "core/transport/live_link.h"
 
 namespace pareto::daemon {
 
@@ -13,8 +13,8 @@ using wire::MessageKind;
 
 namespace {
 
-Error of_link(const char* link, const Error& error) {
-  return {error.code, fmt::format("{} link: {}", link, error.message)};
+Error of_link(const char* name, const Error& error) {
+  return {error.code, fmt::format("{} link: {}", name, error.message)};
 }
 
 }  // namespace
@@ -28,8 +28,9 @@ StageLinks::StageLinks(const StageContext& context, std::unique_ptr<Link> downst
       inputs_(inputs),
       assembler_(inputs) {}
 
-Expected<> StageLinks::attach(control::Role role, std::unique_ptr<Link>& link, Deadline deadline) {
-  const bool upstream = role == control::Role::kUpstream;
+Expected<> StageLinks::attach(const control::Hello& hello, std::unique_ptr<Link>& link,
+                              Deadline deadline) {
+  const bool upstream = hello.role == control::Role::kUpstream;
   Link& attached = *link;
   {
     const std::lock_guard lock(mutex_);
@@ -44,12 +45,14 @@ Expected<> StageLinks::attach(control::Role role, std::unique_ptr<Link>& link, D
     }
     if (!payload_checksum_) link->send_without_checksum();
     place = std::move(link);
+    if (upstream) in_order_ = hello.in_order;
   }
   context_.log(LogLevel::kDebug,
                fmt::format("{}: its {} is {}", context_.name(), upstream ? "upstream" : "sink",
                            to_string(attached.identity())));
   // The thread that answers pings starts later: there is one sender at a time.
-  PARETO_TRY(attached.send(control::ready_message(context_.pipeline), deadline));
+  PARETO_TRY(
+      attached.send(control::ready_message(context_.pipeline, hello.answering_beat()), deadline));
   return {};
 }
 
@@ -66,8 +69,7 @@ Expected<transport::LinkFigures> StageLinks::prime(std::uint64_t output_bytes, T
 void StageLinks::keep_warm(const transport::LinkFigures& figures, std::uint64_t output_bytes) {
   const std::lock_guard lock(mutex_);
   if (sink_connects_ || closed_) return;
-  downstream_ =
-      transport::keep_warm(std::move(downstream_), context_.pipeline, figures, output_bytes);
+  downstream_->primed(figures, output_bytes);
   warm_for_ = transport::warm_for(figures, output_bytes);
 }
 
@@ -80,7 +82,7 @@ Expected<Arrival> StageLinks::receive() {
   for (;;) {
     const TimePoint asked = std::chrono::steady_clock::now();
     auto received = upstream_->receive();
-    if (!received) return tl::unexpected(of_link("upstream", received.error()));
+    if (!received) return tl::unexpected(lost("upstream", *upstream_, received.error()));
     const Nanoseconds waited = received->arrived - asked;
     PARETO_ASSIGN(const bool whole, take(*received));
     if (whole) return Arrival{*std::move(received), waited};
@@ -118,6 +120,7 @@ Expected<bool> StageLinks::take_request(Received& received) {
     return fail(ErrorCode::kCorrupt, "upstream {} sent a request of pipeline {}", upstream_->peer(),
                 message.pipeline);
   }
+  PARETO_TRY(check_turn(message.request));
   context_.meter->bytes_received += received.wire_bytes;
   const bool is_part = message.kind == MessageKind::kPart;
   if (is_part) {
@@ -129,15 +132,33 @@ Expected<bool> StageLinks::take_request(Received& received) {
   if (!taken) {
     return fail(taken.error().code, "upstream {}: {}", upstream_->peer(), taken.error().message);
   }
-  if (!is_part) received.add_earlier(std::exchange(parts_received_, {}));
-  return !is_part;
+  if (is_part) return false;
+  due_ = message.request + 1;
+  received.add_earlier(std::exchange(parts_received_, {}));
+  return true;
+}
+
+Expected<> StageLinks::check_turn(std::uint64_t request) const {
+  // A load that begins counts from 0 again.
+  if (!in_order_ || !due_ || request == *due_ || request == 0) return {};
+  if (request < *due_) {
+    return fail(ErrorCode::kCorrupt, "upstream {} sent request {} again: {} is due",
+                upstream_->peer(), request, *due_);
+  }
+  return fail(ErrorCode::kCorrupt, "upstream {} sent request {} when {} was due: some are missing",
+              upstream_->peer(), request, *due_);
+}
+
+Error StageLinks::lost(const char* name, const Link& link, const Error& error) {
+  if (link.is_silent()) ++context_.meter->silent_links;
+  return of_link(name, error);
 }
 
 Error StageLinks::answer_pings() {
   transport::PingAnswers answers;
   for (;;) {
     auto received = downstream_->receive();
-    if (!received) return of_link("downstream", received.error());
+    if (!received) return lost("downstream", *downstream_, received.error());
     const MessageKind kind = received->message.kind;
     if (kind == MessageKind::kPong) continue;
     if (kind != MessageKind::kPing) {

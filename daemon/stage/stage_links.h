@@ -47,14 +47,15 @@ class StageLinks {
 
   /// Returns whether the results go to a sink that connects, not to a next stage.
   bool sink_connects() const { return sink_connects_; }
-  /// Takes a link that has said hello in `role`, and answers it kReady. Fails: kInvalidArgument
+  /// Takes a link whose peer has said that hello, and answers it kReady. Fails: kInvalidArgument
   /// (there is one already, or the role does not fit), kClosed (close() was called), with the link
   /// left to the caller; and as links do, with the link taken.
-  Expected<> attach(control::Role role, std::unique_ptr<transport::Link>& link, Deadline deadline);
+  Expected<> attach(const control::Hello& hello, std::unique_ptr<transport::Link>& link,
+                    Deadline deadline);
   /// Warms the link to the next stage for messages of `output_bytes`, and measures it. All figures
   /// are 0 if a sink connects. Fails: as transport::prime does.
   Expected<transport::LinkFigures> prime(std::uint64_t output_bytes, TimePoint deadline);
-  /// Keeps that link warm from now on (core/transport/warm_link.h). Before other threads use it.
+  /// Keeps that link warm from now on (core/transport/live_link.h). Before other threads use it.
   void keep_warm(const transport::LinkFigures& figures, std::uint64_t output_bytes);
   /// Returns how large a message may be that finds the downstream link warm, in bytes.
   std::uint64_t warm_for() const;
@@ -62,7 +63,8 @@ class StageLinks {
   /// Sets how many values a request has from now on.
   void expect_inputs(std::size_t count) { inputs_ = count; }
   /// Waits for a request or the end. Fails, with a sentence that names the link: as links do;
-  /// kCorrupt (a message that does not belong on it).
+  /// kCorrupt (a message that does not belong on it; a request that came before, or before its
+  /// turn, if the peer promised that its requests are in order).
   Expected<Arrival> receive();
   /// Answers pings from downstream until that link ends. Returns why it ended: as links fail, or
   /// kCorrupt (a message that does not belong on it).
@@ -82,6 +84,10 @@ class StageLinks {
   /// Returns whether what came completes a request, or is the end.
   Expected<bool> take(transport::Received& received);
   Expected<bool> take_request(transport::Received& received);
+  /// Checks that a request is the next one, or begins a load. Fails: kCorrupt.
+  Expected<> check_turn(std::uint64_t request) const;
+  /// Returns the error of a link, and counts the link as lost.
+  Error lost(const char* name, const transport::Link& link, const Error& error);
   SendTurn turn_with(std::unique_lock<std::mutex> lock);
 
   const StageContext& context_;
@@ -99,7 +105,9 @@ class StageLinks {
   SenderState sender_;
 
   std::atomic<std::size_t> inputs_;
+  bool in_order_ = false;  ///< upstream has promised; set by attach()
   // Used only by the thread that receives:
+  std::optional<std::uint64_t> due_;  ///< number of the next request; no value: any
   transport::PingAnswers upstream_answers_;
   wire::PartAssembler assembler_;
   transport::Received parts_received_;  ///< times of the parts in it

@@ -12,6 +12,7 @@ void add(MeterReading& sums, const StageMeter& meter) {
   sums.failed += meter.failed;
   sums.dropped += meter.dropped;
   sums.broken_stages += meter.broken ? 1 : 0;
+  sums.silent_links += meter.silent_links;
   sums.bytes_received += meter.bytes_received;
   sums.bytes_sent += meter.bytes_sent;
   sums.wait += meter.wait.read();

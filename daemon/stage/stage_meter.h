@@ -60,7 +60,8 @@ struct StageMeter {
   std::atomic<std::uint64_t> link_bytes_per_second{0};  ///< 0 means unknown
   /// Computing time of a request, in ns; 0 means unknown.
   std::atomic<Nanoseconds::rep> profiled_compute{0};
-  std::atomic<bool> broken{false};  ///< the stage ended by a failure
+  std::atomic<std::uint64_t> silent_links{0};  ///< links whose peers showed no life
+  std::atomic<bool> broken{false};             ///< the stage ended by a failure
   std::atomic<bool> ended{false};
   DurationHistogram wait;  ///< time that requests waited to be computed
   /// The part of it in which nothing else of this stage was computed, for a turn of the device.
@@ -77,6 +78,7 @@ struct MeterReading {
   std::uint64_t failed = 0;
   std::uint64_t dropped = 0;
   std::uint64_t broken_stages = 0;
+  std::uint64_t silent_links = 0;
   std::uint64_t bytes_received = 0;
   std::uint64_t bytes_sent = 0;
   DurationCounts wait;

@@ -18,7 +18,9 @@ Expected<> TrainingLink::send(const wire::Message& message, Deadline deadline) {
 
 Expected<transport::Received> TrainingLink::receive() {
   for (;;) {
-    PARETO_ASSIGN(transport::Received received, with_context(link_->receive(), "{}", name_));
+    auto next = with_context(link_->receive(), "{}", name_);
+    if (!next && link_->is_silent()) ++context_.meter->silent_links;
+    PARETO_ASSIGN(transport::Received received, std::move(next));
     if (received.message.kind == MessageKind::kPong) continue;  // it keeps the connection warm
     if (received.message.kind == MessageKind::kPing) {
       const std::lock_guard lock(sending_);

@@ -51,9 +51,9 @@ TrainingStage::TrainingStage(StageParts parts)
 
 TrainingStage::~TrainingStage() { end_and_join(); }
 
-Expected<> TrainingStage::attach(control::Role role, std::unique_ptr<Link>& link,
+Expected<> TrainingStage::attach(const control::Hello& hello, std::unique_ptr<Link>& link,
                                  Deadline deadline) {
-  const bool upstream = role == control::Role::kUpstream;
+  const bool upstream = hello.role == control::Role::kUpstream;
   const char* const called = upstream ? "upstream" : "sink";
   TrainingLink& place = upstream ? upstream_ : downstream_;
   {
@@ -69,11 +69,12 @@ Expected<> TrainingStage::attach(control::Role role, std::unique_ptr<Link>& link
     if (upstream) link->send_by(gradient_codec_);
     place.set(std::move(link));
   }
-  if (auto ready = place.send(control::ready_message(context_.pipeline), deadline); !ready) {
+  const Message answer = control::ready_message(context_.pipeline, hello.answering_beat());
+  if (auto ready = place.send(answer, deadline); !ready) {
     end(ready.error().message);
     return ready;
   }
-  return serve(role, [this, upstream, &place] {
+  return serve(hello.role, [this, upstream, &place] {
     receive(place, upstream ? from_upstream_ : from_downstream_);
   });
 }

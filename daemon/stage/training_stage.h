@@ -38,7 +38,7 @@ class TrainingStage final : public HostedStage {
   explicit TrainingStage(StageParts parts);
   ~TrainingStage() override;
 
-  Expected<> attach(control::Role role, std::unique_ptr<transport::Link>& link,
+  Expected<> attach(const control::Hello& hello, std::unique_ptr<transport::Link>& link,
                     Deadline deadline) override;
   /// Fails: kInvalidArgument: it trains one shard only.
   Expected<control::StageReport> change_shard(std::shared_ptr<LoadedShard> shard) override;

@@ -3,7 +3,6 @@
 #include "core/base/cpu_time.h"
 #include "core/transport/address.h"
 #include "core/transport/frame_options.h"
-#include "core/transport/grpc/settings.h"
 
 namespace pareto::transport::grpc {
 namespace {
@@ -40,10 +39,12 @@ Expected<Sent> GrpcLink::send(const wire::Message& message, Deadline deadline) {
   const Nanoseconds start_cpu = thread_cpu_time();
   auto frame = wire::encode_frame(message, frame_options(options_), frame_limits(options_.limits));
   if (!frame) return with_context(Expected<Sent>(tl::unexpected(frame.error())), "{}", peer_);
-  auto chunks = to_chunks(*frame, kChunkBytes);
+  auto chunks = to_chunks(*frame, pace_.chunk_bytes());
   const TimePoint encoded = now();
   PARETO_TRY(with_context(stream_->write(std::move(chunks), deadline), "{}: sending", peer_));
-  return Sent{encoded - start, now() - encoded, frame->size_bytes(), thread_cpu_time() - start_cpu};
+  const Nanoseconds took = now() - encoded;
+  pace_.sent(frame->size_bytes(), took);
+  return Sent{encoded - start, took, frame->size_bytes(), thread_cpu_time() - start_cpu};
 }
 
 Expected<Received> GrpcLink::receive(Deadline deadline) {

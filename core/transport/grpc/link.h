@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/transport/frame_arrival.h"
+#include "core/transport/grpc/chunk_pace.h"
 #include "core/transport/grpc/chunks.h"
 #include "core/transport/grpc/stream.h"
 #include "core/transport/transport.h"
@@ -32,6 +33,7 @@ class GrpcLink final : public Link {
   }
   void send_without_checksum() override { options_.payload_checksum = false; }
   void send_by(const wire::Codec* codec) override { options_.codec = codec; }
+  std::uint64_t received_bytes() const override { return stream_->received_bytes(); }
   void close() override;
   void abort() override;
   std::string peer() const override { return peer_; }
@@ -47,6 +49,7 @@ class GrpcLink final : public Link {
   const std::string peer_;
   LinkOptions options_;
   std::atomic<bool> closed_ = false;  // on this side
+  ChunkPace pace_;                    // the sending thread's
 
   // The receiving thread's.
   wire::FrameDecoder decoder_;

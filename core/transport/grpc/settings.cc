@@ -24,10 +24,12 @@ std::vector<std::pair<std::string, int>> channel_settings(const Limits& limits,
       {GRPC_ARG_HTTP2_BDP_PROBE, is_loopback(address) ? 0 : 1},
       {GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, window},
       {GRPC_ARG_HTTP2_MAX_FRAME_SIZE, 1 << 20},
-      // A peer that vanished without a word. Generous: a ping waits behind the data of a slow
-      // network.
-      {GRPC_ARG_KEEPALIVE_TIME_MS, 30'000},
-      {GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 120'000},
+      // A peer that vanished without a word, of links whose ends do not judge each other
+      // (live_link.h). Generous: a ping waits behind what is in the socket's buffer. That is up to
+      // 4 MB, which takes 1 Mbit/s half a minute. The timeout is also TCP_USER_TIMEOUT: gRPC reads
+      // its sockets whatever the link's reader does, so no window stays shut.
+      {GRPC_ARG_KEEPALIVE_TIME_MS, 10'000},
+      {GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 60'000},
       {GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0},
       {GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0},
       // Each link its own connection; never through a proxy that the environment names.

@@ -80,6 +80,7 @@ void Stream::on_read(bool ok) {
   if (!ok) {
     read_ended_ = true;
   } else if (!closed_) {
+    received_bytes_ += incoming_.Length();
     inbox_bytes_ += cost_of(incoming_);
     inbox_.emplace_back();
     inbox_.back().Swap(&incoming_);

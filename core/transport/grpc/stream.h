@@ -35,6 +35,11 @@ class Stream : public std::enable_shared_from_this<Stream> {
   Expected<> write(std::deque<::grpc::ByteBuffer> chunks, Deadline deadline);
   /// Returns the next chunk. Fails: kClosed, kUnavailable, kTimeout.
   Expected<::grpc::ByteBuffer> read(Deadline deadline);
+  /// Returns how many bytes have come, read or not.
+  std::uint64_t received_bytes() {
+    const std::lock_guard lock(mutex_);
+    return received_bytes_;
+  }
   /// Wakes write() and read() with kClosed. What was written still arrives. Never blocks.
   void close();
   /// Waits until the call has ended, and ends it by force when `linger` has passed.
@@ -78,6 +83,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool read_ended_ = false;
   std::deque<::grpc::ByteBuffer> inbox_;
   std::uint64_t inbox_bytes_ = 0;
+  std::uint64_t received_bytes_ = 0;
 
   ::grpc::ByteBuffer outgoing_;
   bool writing_ = false;

@@ -8,6 +8,8 @@
 #include <grpcpp/server_builder.h>
 #include <grpcpp/support/channel_arguments.h>
 
+#include <algorithm>
+
 #include "core/transport/grpc/link.h"
 #include "core/transport/grpc/listener.h"
 #include "core/transport/grpc/secure.h"
@@ -20,6 +22,9 @@ namespace pareto::transport::grpc {
 namespace {
 
 using std::chrono::system_clock;
+
+/// The longest that gRPC's first connection to an address may take before fresh ones are tried.
+constexpr Nanoseconds kFirstAttempt = std::chrono::seconds(1);
 
 /// gRPC waits by the wall clock.
 system_clock::time_point wall_deadline(Deadline deadline) {
@@ -172,8 +177,15 @@ class GrpcTransport final : public Transport {
     const auto secured = grpc_channel_credentials(credentials, wanted_name(options), arguments);
     for (int attempt = 1;; ++attempt) {
       auto channel = ::grpc::CreateCustomChannel(address, secured, arguments);
-      const auto connected = wait_until_connected(*channel, address, deadline);
+      const Deadline until = attempt == 1 ? earlier(deadline, kFirstAttempt) : deadline;
+      const auto connected = wait_until_connected(*channel, address, until);
       if (connected) return channel;
+      if (connected.error().code == ErrorCode::kTimeout && until != deadline) {
+        // gRPC's connection may wait for the kernel to repeat itself; fresh ones are tried here.
+        channel.reset();
+        PARETO_TRY(open_connection(where, deadline));
+        continue;
+      }
       if (connected.error().code != ErrorCode::kUnavailable) {
         return tl::unexpected(connected.error());
       }
@@ -184,6 +196,11 @@ class GrpcTransport final : public Transport {
       }
       if (attempt == kMostAttempts) return does_not_speak(address, credentials != nullptr);
     }
+  }
+
+  static Deadline earlier(Deadline deadline, Nanoseconds time) {
+    const Deadline other = deadline_after(time);
+    return deadline ? std::min(deadline, other) : other;
   }
 
   static tl::unexpected<Error> does_not_speak(const std::string& address, bool secured) {

@@ -63,6 +63,7 @@ Expected<std::optional<Received>> ShmLink::receive_packet_once(Deadline deadline
   PARETO_ASSIGN(Packet packet, receive_packet(socket_, buffer_, waker_, deadline));
   Received received;
   received.arrived = now();
+  received_bytes_ += sizeof(PacketHeader) + packet.header.bytes;
   const Nanoseconds start_cpu = thread_cpu_time();
   received.wire_bytes = packet.header.bytes;
   if (packet.header.kind == PacketKind::kInline) {

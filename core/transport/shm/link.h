@@ -29,6 +29,7 @@ class ShmLink final : public Link {
 
   Expected<Sent> send(const wire::Message& message, Deadline deadline) override;
   Expected<Received> receive(Deadline deadline) override;
+  std::uint64_t received_bytes() const override { return received_bytes_; }
   void close() override;
   std::string peer() const override { return peer_; }
   PeerIdentity identity() const override;
@@ -46,6 +47,7 @@ class ShmLink final : public Link {
 
   // The receiving thread's.
   Inbox inbox_;
+  std::uint64_t received_bytes_ = 0;
   alignas(
       Tensor::kAlignment) std::array<std::byte, sizeof(PacketHeader) + kMostInlineBytes> buffer_;
 };

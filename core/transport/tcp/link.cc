@@ -135,6 +135,7 @@ Expected<> TcpLink::read_some(Deadline deadline) {
   PARETO_ASSIGN(const std::size_t got,
                 stream_->read_some(std::span(parts).first(count + 1), deadline));
   if (got == 0) return end_of_stream();
+  received_bytes_ += got;
   if (decoder_.untouched()) arrival_.begin();
   ahead_begin_ = 0;
   ahead_end_ = got - std::min(got, asked);

@@ -40,6 +40,7 @@ class TcpLink final : public Link {
   }
   void send_without_checksum() override { encoder_.leave_out_checksum(); }
   void send_by(const wire::Codec* codec) override { encoder_.use_codec(codec); }
+  std::uint64_t received_bytes() const override { return received_bytes_; }
   void close() override;
   std::string peer() const override { return peer_; }
   PeerIdentity identity() const override { return stream_->identity(); }
@@ -67,6 +68,7 @@ class TcpLink final : public Link {
   std::array<std::byte, kAheadBytes> ahead_;  // what came behind the pieces asked for …
   std::size_t ahead_begin_ = 0;               // … of which this much is used
   std::size_t ahead_end_ = 0;
+  std::uint64_t received_bytes_ = 0;
 };
 
 }  // namespace pareto::transport::tcp

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <mutex>
@@ -36,6 +37,8 @@ class ByteForwarder {
         thread_([this] { forward(); }) {}
   ~ByteForwarder() { waker_.wake(); }
   std::string address() const { return local_address(listening_); }
+  /// Drops what the connecting side sends from now on, or what it is sent. Both kernels go on.
+  void cut(bool forth) { (forth ? cut_forth_ : cut_back_) = true; }
   /// Returns what the connecting side has sent until now.
   std::string sent() const {
     const std::lock_guard lock(mutex_);
@@ -61,6 +64,7 @@ class ByteForwarder {
       const ssize_t got = ::recv(from, bytes.data(), bytes.size(), 0);
       if (got <= 0 && errno == EAGAIN) continue;
       if (got <= 0) break;
+      if (forth ? cut_forth_ : cut_back_) continue;
       std::string text(bytes.data(), static_cast<std::size_t>(got));
       if (forth) text = meddle(std::move(text));
       for (std::size_t sent = 0; sent < text.size();) {
@@ -96,6 +100,8 @@ class ByteForwarder {
   Waker waker_;
   const std::string to_;
   const Mischief mischief_;
+  std::atomic<bool> cut_forth_{false};
+  std::atomic<bool> cut_back_{false};
   // The forwarding thread's.
   std::size_t passed_ = 0;
   std::string held_;  // the last bytes, which may never arrive

@@ -39,10 +39,11 @@ class StageLinksTest : public testing::Test {
   /// ready.
   std::unique_ptr<Link> attached(StageLinks& links, control::Role role) {
     auto [here, there] = link();
-    EXPECT_TRUE(links.attach(role, here, soon()));
+    EXPECT_TRUE(links.attach(hello(role), here, soon()));
     EXPECT_EQ(there->receive(soon()).value().message.kind, MessageKind::kReady);
     return std::move(there);
   }
+  static control::Hello hello(control::Role role) { return {kLinkedPipeline, 1, role}; }
   static wire::Message ping() {
     wire::Message message = message_of(MessageKind::kPing, kLinkedPipeline);
     message.body = transport::ping_body(100, transport::PingWay::kThere).value();
@@ -126,7 +127,7 @@ TEST_F(StageLinksTest, EachLinkIsTakenOnce) {
   const auto sink = attached(links, control::Role::kSink);
   for (const auto role : {control::Role::kUpstream, control::Role::kSink}) {
     auto [here, there] = link();
-    EXPECT_EQ(links.attach(role, here, soon()).error().code, ErrorCode::kInvalidArgument);
+    EXPECT_EQ(links.attach(hello(role), here, soon()).error().code, ErrorCode::kInvalidArgument);
     EXPECT_TRUE(here) << "it is the caller's";
   }
 }
@@ -136,7 +137,7 @@ TEST_F(StageLinksTest, AStageWithANextOneTakesNoSink) {
   StageLinks links(context_, std::move(downstream), 1, true);
   EXPECT_FALSE(links.sink_connects());
   auto [here, there] = link();
-  const auto refused = links.attach(control::Role::kSink, here, soon());
+  const auto refused = links.attach(hello(control::Role::kSink), here, soon());
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().message, "stage 1 on camera has a next stage, no sink");
 }
@@ -153,7 +154,8 @@ TEST_F(StageLinksTest, ClosedTheyTakeNoLinkAndWakeWhoWaits) {
   EXPECT_THAT(error.message, HasSubstr("upstream link: "));
   EXPECT_EQ(answered.get().code, ErrorCode::kClosed);
   auto [here, there] = link();
-  EXPECT_EQ(links.attach(control::Role::kUpstream, here, soon()).error().code, ErrorCode::kClosed);
+  EXPECT_EQ(links.attach(hello(control::Role::kUpstream), here, soon()).error().code,
+            ErrorCode::kClosed);
   EXPECT_TRUE(here);
 }
 
