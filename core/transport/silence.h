@@ -3,8 +3,8 @@
 //
 // Both ends of a link show life: an end that has sent nothing for a beat sends a small message
 // (live_link.h). So an end that waits to receive sees bytes at least that often. If it sees none
-// for as long as patience() says, the peer is lost. Its process hangs, its machine or the network is
-// gone, or only the way from there to here is.
+// for as long as patience() says, the peer is lost. Its process hangs, its machine or the network
+// is gone, or only the way from there to here is.
 //
 // Only waiting counts. A stage that computes for a minute does not receive, so it does not judge. A
 // large frame on a slow link brings bytes all the time.

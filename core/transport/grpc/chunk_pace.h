@@ -11,8 +11,8 @@
 namespace pareto::transport::grpc {
 
 /// Chooses a size that takes a tenth of a second by the rate at which the link took the last frame.
-/// gRPC hands a message over when it is whole. Over 1 Mbit/s one of kChunkBytes takes eight seconds,
-/// in which a peer that judges by bytes would see none.
+/// gRPC hands a message over when it is whole. Over 1 Mbit/s one of kChunkBytes takes 8 s, in which
+/// a peer that judges by bytes would see none.
 ///
 /// Threads: one owner.
 class ChunkPace {
