@@ -10,8 +10,10 @@ namespace {
 // A shard's archive (KBs) and manifest travel in one message. gRPC's default of 4 MiB would refuse
 // large scripted ones.
 constexpr int kMaxMessageBytes = 256 << 20;
-constexpr int kPingMs = 10'000;
-constexpr int kPingPatienceMs = 20'000;
+// No more often: daemons of protocol 8 hang up on who pings them more than every five seconds.
+constexpr int kPingMs = 6'000;
+// The answer waits behind what is being sent, in buffers on the way. It is TCP_USER_TIMEOUT too.
+constexpr int kPingPatienceMs = 12'000;
 
 }  // namespace
 
@@ -24,7 +26,7 @@ std::shared_ptr<grpc::Channel> control_channel(const std::string& dialled,
   // Two clients of one address must not share a connection, and no proxy belongs between devices.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  // If a device hangs or lost its network, every call ends within half a minute, also a long one.
+  // If a device hangs or lost its network, every call ends within 18 s, also a long one.
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kPingMs);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kPingPatienceMs);
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);

@@ -14,8 +14,8 @@ namespace pareto::cluster {
 
 /// Opens a connection to a daemon's control, which nothing else shares. `own`: null for one without
 /// TLS. `server`: the name that the daemon's certificate has to hold (tls::dns_name). It carries
-/// messages of up to 256 MiB, and breaks within half a minute if the device hangs. Connecting
-/// begins with the first call.
+/// messages of up to 256 MiB, and breaks within 18 s if the device hangs. Connecting begins with
+/// the first call.
 std::shared_ptr<grpc::Channel> control_channel(const std::string& dialled,
                                                const tls::Credentials* own = nullptr,
                                                const std::string& server = "");

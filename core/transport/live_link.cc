@@ -163,8 +163,10 @@ Expected<Received> LiveLink::receive_next(Deadline deadline) {
     auto received = link_->receive(until);
     if (received) {
       hear(asked, received->arrived);
-      if (is_sign_of_life(received->message)) continue;
-      return received;
+      if (!is_sign_of_life(received->message)) return received;
+      // However many of them come.
+      if (!deadline || live_now() < *deadline) continue;
+      return fail(ErrorCode::kTimeout, "{}: receiving: the deadline passed", peer());
     }
     if (!beats() || received.error().code != ErrorCode::kTimeout) return received;
     PARETO_TRY(judge(asked, *until - asked));

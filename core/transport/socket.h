@@ -69,9 +69,10 @@ struct KeepAlive {
   std::chrono::seconds interval{};
   int probes = 0;
 };
-/// Ten seconds. The receiver notices it first: the sender waits until the kernel gives up repeating
-/// what is on its way (some 15 minutes, net.ipv4.tcp_retries2). Of eight probes one comes through
-/// even if a fifth of all packets is lost.
+/// Ten seconds, for links whose ends do not judge each other (live_link.h). The receiver notices it
+/// first: the sender waits until the kernel gives up repeating what is on its way (some 15 minutes,
+/// net.ipv4.tcp_retries2). Of eight probes one comes through even if a fifth of all packets is
+/// lost.
 inline constexpr KeepAlive kLinkKeepAlive{std::chrono::seconds(2), std::chrono::seconds(1), 8};
 /// A minute, for connections whose loss costs more than waiting.
 inline constexpr KeepAlive kControlKeepAlive{std::chrono::seconds(20), std::chrono::seconds(10), 4};

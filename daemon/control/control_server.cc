@@ -21,8 +21,10 @@
 namespace pareto::daemon {
 namespace {
 
-constexpr int kPingMs = 10'000;
-constexpr int kPingPatienceMs = 20'000;
+constexpr int kPingMs = 4'000;
+// The answer waits behind what is being sent, in buffers on the way. It is TCP_USER_TIMEOUT too.
+constexpr int kPingPatienceMs = 12'000;
+constexpr int kShortestPingMs = 1'000;
 constexpr int kHandshakeMs = 5'000;
 constexpr int kIdleMs = 120'000;
 constexpr int kMostCallsAConnection = 128;
@@ -82,7 +84,8 @@ void set_up(grpc::ServerBuilder& builder) {
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kPingMs);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kPingPatienceMs);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kPingMs / 2);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
+                             kShortestPingMs);
   // A client that connects and says nothing, or asks nothing for long, makes room for others; a
   // coordinator's next call connects it again.
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeMs);

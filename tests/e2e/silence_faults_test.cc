@@ -157,11 +157,11 @@ class SilenceFaults : public EndToEnd {
     const auto planned = coordinator(fmt::format(
         "exec {{paretoctl}} run --engine plain --model squeezenet1_0 --input-shape 3x64x64 "
         "--num-classes 10 --split after:features.3,percent:60 --transport {} --devices {} "
-        "--insecure --save-plan {} --requests 1",
+        "--save-plan {} --requests 1",
         transport, path("inventory.yaml"), path("plan.json")));
     ASSERT_EQ(planned->wait(), 0) << planned->errors();
     const auto deploy = coordinator(fmt::format(
-        "exec {{paretoctl}} deploy --plan {} --devices {} --insecure --json --on-loss wait "
+        "exec {{paretoctl}} deploy --plan {} --devices {} --json --on-loss wait "
         "--retry 10m <> {}",
         path("plan.json"), path("inventory.yaml"), path("names")));
     const Process naming(

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "core/plan/protocol.h"
+#include "core/transport/silence.h"
 
 namespace pareto::control {
 namespace {
@@ -24,6 +25,35 @@ TEST(Hello, ComesBackAsItWas) {
     EXPECT_EQ(hello->stage, 0xffff'ffff);
     EXPECT_EQ(hello->role, role);
   }
+}
+
+TEST(Hello, SaysHowOftenItsSpeakerShowsLifeAndWhetherRequestsAreInOrder) {
+  const auto plain = parse_hello(hello_message({7, 1, Role::kSink})).value();
+  EXPECT_EQ(plain.beat, Nanoseconds(0)) << "as older programs say it";
+  EXPECT_FALSE(plain.in_order);
+  EXPECT_EQ(plain.answering_beat(), Nanoseconds(0));
+  const auto live = parse_hello(hello_message({.pipeline = 7,
+                                               .role = Role::kUpstream,
+                                               .beat = std::chrono::milliseconds(300),
+                                               .in_order = true}));
+  ASSERT_TRUE(live) << live.error().message;
+  EXPECT_EQ(live->beat, std::chrono::milliseconds(300));
+  EXPECT_TRUE(live->in_order);
+  EXPECT_EQ(live->answering_beat(), transport::kBeat);
+}
+
+TEST(Hello, BeatsHaveBounds) {
+  for (const std::int64_t beat : {std::int64_t{0}, std::int64_t{-1}, std::int64_t{9},
+                                  std::int64_t{5001}, INT64_MAX, INT64_MIN}) {
+    wire::Message message = hello_message({7, 1, Role::kSink});
+    message.body.get_if<Dict>()->items.emplace_back(std::string("beat_ms"), beat);
+    EXPECT_EQ(parse_hello(message).error().code, ErrorCode::kCorrupt) << beat;
+    wire::Message ready = ready_message(7);
+    ready.body = message.body;
+    EXPECT_EQ(beat_of_ready(ready).error().code, ErrorCode::kCorrupt) << beat;
+  }
+  EXPECT_EQ(beat_of_ready(ready_message(7)).value(), Nanoseconds(0));
+  EXPECT_EQ(beat_of_ready(ready_message(7, transport::kBeat)).value(), transport::kBeat);
 }
 
 /// Parses a hello of which one field is another.

@@ -166,6 +166,27 @@ TEST(LiveLink, BytesOfAFrameThatIsNotWholeAreLife) {
   EXPECT_FALSE(link->is_silent());
 }
 
+/// Says at once, and for ever, that it is alive.
+class EagerLink final : public FakeLink {
+ public:
+  using FakeLink::FakeLink;
+  Expected<Received> receive(Deadline /*deadline*/) override {
+    Received received;
+    received.message.kind = MessageKind::kPong;
+    received.message.request = kAnswersNoPing;
+    received.arrived = std::chrono::steady_clock::now();
+    return received;
+  }
+};
+
+TEST(LiveLink, NoNumberOfBeatsKeepsAReceiverFromItsDeadline) {
+  Seen seen;
+  LifeOptions options = kQuick;
+  options.listens = true;
+  const auto link = live(std::make_unique<EagerLink>(seen), options);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(code_of(link->receive(shortly())), ErrorCode::kTimeout);
+}
+
 TEST(LiveLink, APeerThatPromisedNothingIsNotJudged) {
   Seen seen;
   const auto link = live(std::make_unique<QuietLink>(seen), {});

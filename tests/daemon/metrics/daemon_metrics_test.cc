@@ -11,6 +11,7 @@
 
 #include "core/base/file.h"
 #include "core/control/pipeline_name.h"
+#include "core/transport/silence.h"
 #include "tests/daemon/support/fake_board.h"
 #include "tests/daemon/support/fake_runner.h"
 #include "tests/daemon/support/pipeline.h"
@@ -178,6 +179,17 @@ TEST_F(DaemonMetrics, FailuresAreAnOutcome) {
   pipeline->source->close();
   expect_reaches(first, "pareto_stage_failures_total", {}, 1);
   expect_reaches(first, "pareto_stages", {{"state", "failed"}}, 1);
+}
+
+TEST_F(DaemonMetrics, AnUpstreamThatBreaksItsPromiseToShowLifeIsASilentLink) {
+  const auto pipeline =
+      TwoStages::open(transport_, "", shard_, shard_, 4, transport::kShortestBeat).value();
+  const StageHost& first = *pipeline->hosts[0];
+  EXPECT_EQ(value(read(first), "pareto_stage_silent_links_total"), 0);
+  expect_reaches(first, "pareto_stage_silent_links_total", {}, 1);
+  expect_reaches(first, "pareto_stage_failures_total", {}, 1);
+  EXPECT_EQ(value(read(*pipeline->hosts[1]), "pareto_stage_silent_links_total"), 0)
+      << "it was told that the link is closed";
 }
 
 TEST_F(DaemonMetrics, DroppedRequestsAreAnOutcomeOfTheirOwn) {

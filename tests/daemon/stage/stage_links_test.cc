@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "tests/daemon/support/fake_runner.h"
 #include "tests/daemon/support/pipeline.h"
@@ -107,6 +108,60 @@ TEST_F(StageLinksTest, WhatDoesNotBelongOnALinkIsCorrupt) {
   const Error ended = links.answer_pings();
   EXPECT_EQ(ended.code, ErrorCode::kCorrupt);
   EXPECT_THAT(ended.message, HasSubstr("downstream inproc"));
+}
+
+/// A stage's upstream link whose peer numbers its requests.
+class OrderedLinks : public StageLinksTest {
+ protected:
+  /// Returns what becomes of the last of these requests; those before have come. Odd ones failed.
+  Expected<Arrival> last_of(const std::vector<std::uint64_t>& requests, bool in_order = true) {
+    StageLinks links(context_, nullptr, 1, true);
+    auto [here, peer] = link();
+    control::Hello said = hello(control::Role::kUpstream);
+    said.in_order = in_order;
+    EXPECT_TRUE(links.attach(said, here, soon()));
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      const std::uint64_t request = requests[i];
+      const auto sent = request % 2 == 0
+                            ? peer->send(request_message(kLinkedPipeline, request, 1.F), soon())
+                            : peer->send(control::error_message(kLinkedPipeline, request,
+                                                                {ErrorCode::kInternal, "failed"}),
+                                         soon());
+      EXPECT_TRUE(sent);
+      if (i + 1 < requests.size()) EXPECT_TRUE(links.receive());
+    }
+    return links.receive();
+  }
+};
+
+TEST_F(OrderedLinks, TakeEachRequestOnceAndInItsTurn) {
+  EXPECT_TRUE(last_of({7, 8}));
+  EXPECT_TRUE(last_of({0, 1, 2, 3}));
+  EXPECT_TRUE(last_of({0, 1, 2, 0})) << "another load";
+  for (const auto& [requests, why] :
+       {std::pair{std::vector<std::uint64_t>{4, 5, 4}, "sent request 4 again: 6 is due"},
+        std::pair{std::vector<std::uint64_t>{0, 1, 3},
+                  "sent request 3 when 2 was due: some are missing"}}) {
+    const auto refused = last_of(requests);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::kCorrupt);
+    EXPECT_THAT(refused.error().message, HasSubstr(why));
+  }
+}
+
+TEST_F(OrderedLinks, TakeAnyRequestOfWhoPromisedNothing) { EXPECT_TRUE(last_of({4, 5, 9}, false)); }
+
+TEST_F(OrderedLinks, APartThatIsNotDueIsRefused) {
+  StageLinks links(context_, nullptr, 1, true);
+  auto [here, peer] = link();
+  control::Hello said = hello(control::Role::kUpstream);
+  said.in_order = true;
+  ASSERT_TRUE(links.attach(said, here, soon()));
+  ASSERT_TRUE(peer->send(request_message(kLinkedPipeline, 5, 1.F), soon()));
+  ASSERT_TRUE(
+      peer->send(wire::part_message(kLinkedPipeline, 5, 0, 0, Value(test::filled(1.F))), soon()));
+  ASSERT_TRUE(links.receive());
+  EXPECT_EQ(links.receive().error().code, ErrorCode::kCorrupt);
 }
 
 TEST_F(StageLinksTest, AnotherShardMayTakeMoreValues) {

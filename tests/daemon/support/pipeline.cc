@@ -41,7 +41,8 @@ Expected<std::unique_ptr<StageHost>> host_on(const std::shared_ptr<transport::Tr
 
 Expected<std::unique_ptr<TwoStages>> TwoStages::open(
     const std::shared_ptr<transport::Transport>& transport, const std::string& address,
-    std::shared_ptr<LoadedShard> first, std::shared_ptr<LoadedShard> second, std::uint32_t queue) {
+    std::shared_ptr<LoadedShard> first, std::shared_ptr<LoadedShard> second, std::uint32_t queue,
+    Nanoseconds source_beat) {
   auto pipeline = std::make_unique<TwoStages>();
   PARETO_ASSIGN(pipeline->hosts[0], host_on(transport, address, "first"));
   PARETO_ASSIGN(pipeline->hosts[1], host_on(transport, address, "second"));
@@ -53,7 +54,8 @@ Expected<std::unique_ptr<TwoStages>> TwoStages::open(
                 pipeline->hosts[0]->open(
                     {{kPipeline, 0, "", name, name, last.upstream, queue}, std::move(first)}));
   PARETO_ASSIGN(pipeline->source,
-                connect_as(*transport, front.upstream, {kPipeline, 0, control::Role::kUpstream}));
+                connect_as(*transport, front.upstream,
+                           {kPipeline, 0, control::Role::kUpstream, source_beat}));
   PARETO_ASSIGN(pipeline->sink,
                 connect_as(*transport, last.sink, {kPipeline, 1, control::Role::kSink}));
   PARETO_TRY(pipeline->hosts[1]->start(kPipeline, 1, soon()));

@@ -30,11 +30,12 @@ Expected<std::unique_ptr<transport::Link>> connect_as(transport::Transport& tran
 struct TwoStages {
   static constexpr std::uint64_t kPipeline = 0xfedcba9876543210;
 
-  /// address: where hosts listen, on that transport.
+  /// address: where hosts listen, on that transport. `source_beat`: how often the source says that
+  /// it shows life, which it does not.
   static Expected<std::unique_ptr<TwoStages>> open(
       const std::shared_ptr<transport::Transport>& transport, const std::string& address,
       std::shared_ptr<LoadedShard> first, std::shared_ptr<LoadedShard> second,
-      std::uint32_t queue = 4);
+      std::uint32_t queue = 4, Nanoseconds source_beat = Nanoseconds(0));
 
   std::unique_ptr<StageHost> hosts[2];
   std::unique_ptr<transport::Link> source;
