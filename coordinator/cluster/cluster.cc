@@ -81,6 +81,7 @@ struct Cluster::Impl {
   std::vector<std::string> names;
   std::vector<std::vector<std::string>> arguments;
   const EmulatedNetwork* place = nullptr;  ///< null where all share the machine's network
+  std::optional<control::DeviceUse> use;   ///< what the devices are taken for
 
   /// Tells each device of the data addresses of all.
   void name_peers() {
@@ -248,6 +249,10 @@ Expected<> Cluster::reconnect(const std::string& name, std::chrono::milliseconds
     const auto asked = std::ranges::find(impl_->asked, name, &DeviceConfig::name);
     const DeviceConfig config = asked == impl_->asked.end() ? impl_->devices[i]->config() : *asked;
     PARETO_ASSIGN(auto client, connect_daemon(config, timeout));
+    if (impl_->use) {
+      PARETO_TRY(client->take(*impl_->use, std::chrono::steady_clock::now() + timeout,
+                              [](const auto&) { return true; }));
+    }
     const std::lock_guard lock(impl_->replacing);
     impl_->devices[i] = std::move(client);
     // It may have come back with other ports.
@@ -255,6 +260,28 @@ Expected<> Cluster::reconnect(const std::string& name, std::chrono::milliseconds
     return {};
   }
   return fail(ErrorCode::kNotFound, "no device \"{}\"", name);
+}
+
+Expected<std::uint64_t> Cluster::take(
+    const control::DeviceUse& use, TimePoint until,
+    const std::function<bool(const std::string&, const std::vector<control::Holder>&)>& waiting) {
+  std::vector<DaemonClient*> ordered;
+  for (const auto& device : impl_->devices) ordered.push_back(device.get());
+  std::ranges::stable_sort(ordered, {},
+                           [](const DaemonClient* one) { return one->info().process; });
+  std::uint64_t term = 0;
+  for (DaemonClient* const device : ordered) {
+    const auto known = device->take(use, until, [&](const std::vector<control::Holder>& holders) {
+      return waiting(device->config().name, holders);
+    });
+    if (!known) {
+      for (DaemonClient* const taken : ordered) taken->release();
+      return tl::unexpected(known.error());
+    }
+    term = std::max(term, *known);
+  }
+  impl_->use = use;
+  return term;
 }
 
 void Cluster::abandon(const std::vector<std::string>& names) {

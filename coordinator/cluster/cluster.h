@@ -4,13 +4,16 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "coordinator/cluster/testbed_registry.h"
+#include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/control/device_use.h"
 #include "netem/testbed.h"
 #include "partitioner/planning/objective/objective.h"
 
@@ -82,6 +85,13 @@ class Cluster {
   /// given up. The client that device() and find() returned before is gone then. Fails: as
   /// connect(), and the device stays as it is.
   Expected<> reconnect(const std::string& name, std::chrono::milliseconds timeout);
+  /// Takes all devices for a use, one after the other and each cluster in the same order, so that
+  /// no two wait for each other. A device that is connected to again later is taken for it too.
+  /// Returns the last known term of the lease. Fails: as DaemonClient::take(); all are let go then.
+  Expected<std::uint64_t> take(
+      const control::DeviceUse& use, TimePoint until,
+      const std::function<bool(const std::string& device, const std::vector<control::Holder>&)>&
+          waiting);
   /// Abandons those of these devices that there are (daemon_client.h). Any thread, also during a
   /// reconnect(), whose new client is not abandoned.
   void abandon(const std::vector<std::string>& names);

@@ -1,9 +1,12 @@
+#include <algorithm>
 #include <utility>
 
 #include "coordinator/cluster/control_address.h"
 #include "coordinator/cluster/daemon_client.h"
 #include "coordinator/cluster/grpc_daemon_client.h"
+#include "coordinator/cluster/tls_problem.h"
 #include "coordinator/discovery/service_lookup.h"
+#include "core/tls/credentials.h"
 #include "core/transport/address.h"
 #include "core/transport/socket.h"
 
@@ -11,6 +14,9 @@ namespace pareto::cluster {
 namespace {
 
 using std::chrono::milliseconds;
+
+/// The time to find out why no call came through.
+constexpr milliseconds kDiagnosing{2000};
 
 /// Returns the address of a host that answers. gRPC by itself tries the addresses of a name one
 /// after the other, and waits long for one that swallows packets.
@@ -21,6 +27,48 @@ Expected<std::string> address_to_dial(const DeviceConfig& config, milliseconds t
                 with_context(transport::pick_address(*asked, deadline_after(timeout)), "{}",
                              name_and_address(config)));
   return to_string(picked);
+}
+
+/// Connects over TLS by these credentials; null: without.
+Expected<std::unique_ptr<DaemonClient>> describe_twice(const DeviceConfig& config,
+                                                       const std::string& dialled,
+                                                       const tls::Credentials* own,
+                                                       milliseconds timeout) {
+  // The second time is for gRPC, which now and then takes a connection under way for a failed one
+  // (core/transport/grpc). If nobody listens it costs nothing.
+  auto client = describe_over_grpc(config, dialled, own, timeout);
+  if (client || client.error().code != ErrorCode::kUnavailable) return client;
+  return describe_over_grpc(config, dialled, own, timeout);
+}
+
+/// Connects to a daemon. Over a network it takes credentials, unless the device is insecure. On
+/// this machine a daemon without credentials is taken too. Fails: as describe_over_grpc();
+/// kPermission (TLS: each with its remedy).
+Expected<std::unique_ptr<DaemonClient>> connect_over_grpc(const DeviceConfig& config,
+                                                          const std::string& dialled,
+                                                          milliseconds timeout) {
+  const bool leaves_the_machine = transport::is_of_network(dialled);
+  if (leaves_the_machine && !config.insecure && config.credentials == nullptr) {
+    return fail(ErrorCode::kPermission,
+                "{}: it is reached over a network, and you have no credentials: paretoctl pki init "
+                "makes yours, and paretoctl pki issue those of a device; for a test bed say "
+                "insecure: true in the inventory, or --insecure",
+                name_and_address(config));
+  }
+  const bool plain = config.insecure || dialled.starts_with("unix:");
+  const tls::Credentials* const own = plain ? nullptr : config.credentials.get();
+  auto client = describe_twice(config, dialled, own, timeout);
+  if (client || client.error().code != ErrorCode::kUnavailable || dialled.starts_with("unix:")) {
+    return client;
+  }
+  const TlsProblem problem =
+      tls_problem(dialled, own, config.identity, *deadline_after(std::min(timeout, kDiagnosing)));
+  // A daemon of this machine need not have credentials: the kernel keeps others out.
+  if (own != nullptr && !leaves_the_machine && !problem.speaks_tls) {
+    return describe_twice(config, dialled, nullptr, timeout);
+  }
+  if (problem.why.empty()) return client;
+  return fail(ErrorCode::kPermission, "{}: {}", name_and_address(config), problem.why);
 }
 
 Expected<std::unique_ptr<DaemonClient>> connect_to_host(const DeviceConfig& config,

@@ -49,9 +49,37 @@ v1::EmulateRequest to_wire(const EmulationWish& wish, std::chrono::milliseconds 
   return request;
 }
 
+v1::MeasureRateRequest rate_request(const std::string& transport, const std::string& address,
+                                    std::chrono::milliseconds timeout) {
+  v1::MeasureRateRequest request;
+  request.set_transport(transport);
+  request.set_address(address);
+  request.set_timeout_ms(static_cast<std::uint32_t>(timeout.count()));
+  return request;
+}
+
+v1::ProfileRequest profile_request(const std::string& handle, std::int64_t batch, int repeats,
+                                   int operator_repeats) {
+  v1::ProfileRequest request;
+  request.set_shard(handle);
+  request.set_batch(batch);
+  request.set_repeats(static_cast<std::uint32_t>(repeats));
+  request.set_operator_repeats(static_cast<std::uint32_t>(operator_repeats));
+  return request;
+}
+
+v1::EmulateRequest renewal_of(std::uint64_t lease, bool end) {
+  v1::EmulateRequest request;
+  request.set_lease(lease);
+  request.set_end(end);
+  return request;
+}
+
 DeviceInfo from_wire(const v1::DescribeReply& reply, const std::string& address) {
   DeviceInfo info;
   info.version = printable(reply.version());
+  info.protocol = reply.protocol();
+  info.process = reply.process();
   info.cpu = printable(reply.cpu());
   info.cores = static_cast<int>(reply.cores());
   info.memory_bytes = reply.memory_bytes();

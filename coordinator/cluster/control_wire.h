@@ -23,8 +23,15 @@ control::v1::ProbeLinkRequest probe_request(const std::string& transport,
                                             const std::string& address,
                                             const transport::ProbeOptions& options,
                                             std::chrono::milliseconds timeout);
+control::v1::MeasureRateRequest rate_request(const std::string& transport,
+                                             const std::string& address,
+                                             std::chrono::milliseconds timeout);
+control::v1::ProfileRequest profile_request(const std::string& handle, std::int64_t batch,
+                                            int repeats, int operator_repeats);
 /// Asks for an emulation that lasts for `lease` unless it is renewed.
 control::v1::EmulateRequest to_wire(const EmulationWish& wish, std::chrono::milliseconds lease);
+/// Asks for the same time again for an emulation, or for its end.
+control::v1::EmulateRequest renewal_of(std::uint64_t lease, bool end);
 
 /// Words come out without control characters. `address`: that of the device's control, for data
 /// addresses that name no host.

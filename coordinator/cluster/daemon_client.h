@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,6 +17,7 @@
 #include "core/base/clock.h"
 #include "core/base/digest.h"
 #include "core/base/error.h"
+#include "core/control/device_use.h"
 #include "core/control/shard_report.h"
 #include "core/control/shard_settings.h"
 #include "core/control/stage_report.h"
@@ -35,6 +37,8 @@ namespace pareto::cluster {
 /// Facts that a device stated when it was connected.
 struct DeviceInfo {
   std::string version;
+  std::uint32_t protocol = 0;  ///< the newest that its daemon and this program speak
+  std::uint64_t process = 0;   ///< a random number of its daemon's process; 0: not said
   std::string cpu;
   int cores = 1;
   std::uint64_t memory_bytes = 0;        ///< physical
@@ -131,6 +135,17 @@ class DaemonClient {
   /// Names the data addresses of all devices that this coordinator works with. The daemon opens
   /// links to no others. It is told before the next call that opens one.
   virtual void name_peers(std::vector<std::string> /*addresses*/) {}
+  /// Hears of those who use a device whose turn is waited for. Returns whether to go on waiting.
+  using Waiting = std::function<bool(const std::vector<control::Holder>&)>;
+  /// Takes the device for a use, and waits for it until the deadline. Until then it is shared.
+  /// Returns the last known term of the lease, 0 if none is. Fails: kUnavailable (others use it),
+  /// kPermission (the term of the lease is over).
+  virtual Expected<std::uint64_t> take(const control::DeviceUse& /*use*/, TimePoint /*until*/,
+                                       const Waiting& /*waiting*/) {
+    return std::uint64_t{0};
+  }
+  /// Lets the device go, with all that was loaded and opened there.
+  virtual void release() {}
   /// Returns those that the device's store lacks.
   virtual Expected<std::vector<Digest>> missing_tensors(const std::vector<Digest>& digests) = 0;
   /// Streams them in chunks of at most 1 MiB.

@@ -10,12 +10,12 @@
 
 namespace pareto::cluster {
 
-/// Connects to a daemon and exchanges protocol versions. `dialled`: where the address of `config`
-/// leads. Over a network it takes credentials, unless the device is insecure. On this machine a
-/// daemon without credentials is taken too. Fails: kUnavailable, kTimeout, kInvalidArgument
-/// (another protocol version, both named), kPermission (TLS: each with its remedy).
-Expected<std::unique_ptr<DaemonClient>> connect_over_grpc(const DeviceConfig& config,
-                                                          const std::string& dialled,
-                                                          std::chrono::milliseconds timeout);
+/// Connects to a daemon once, and finds the newest protocol that both speak. `dialled`: where the
+/// address of `config` leads. `own`: credentials for TLS; null: without. Fails: kUnavailable,
+/// kTimeout, kInvalidArgument (no common protocol, both named), kPermission.
+Expected<std::unique_ptr<DaemonClient>> describe_over_grpc(const DeviceConfig& config,
+                                                           const std::string& dialled,
+                                                           const tls::Credentials* own,
+                                                           std::chrono::milliseconds timeout);
 
 }  // namespace pareto::cluster

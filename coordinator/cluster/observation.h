@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/clock.h"
+#include "core/control/device_use.h"
 #include "core/control/machine_state.h"
 #include "core/control/stage_report.h"
 
@@ -24,6 +25,7 @@ struct Observation {
   // Coordinators other than the one that asked, and their pipelines.
   int other_coordinators = 0;  ///< those that have pipelines there
   int other_pipelines = 0;
+  std::vector<control::Holder> holders;  ///< other programs that use it; none for an observer
 };
 
 }  // namespace pareto::cluster

@@ -10,6 +10,7 @@ namespace {
 namespace v1 = control::v1;
 
 constexpr int kMostStages = 1024;
+constexpr std::size_t kMostHolders = 256;
 int count_of(std::uint32_t count) {
   return static_cast<int>(std::min(count, std::uint32_t{1} << 20));
 }
@@ -34,6 +35,11 @@ Expected<Observation> observation_of(const v1::ObserveReply& reply) {
   observation.machine = control::from_wire(reply.machine());
   observation.other_coordinators = count_of(reply.other_coordinators());
   observation.other_pipelines = count_of(reply.other_pipelines());
+  for (const v1::Holder& holder : reply.holders()) {
+    if (observation.holders.size() < kMostHolders) {
+      observation.holders.push_back(control::from_wire(holder));
+    }
+  }
   return observation;
 }
 

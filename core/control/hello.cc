@@ -71,7 +71,7 @@ Message hello_message(const Hello& hello) {
   Message message;
   message.kind = MessageKind::kHello;
   message.pipeline = hello.pipeline;
-  Dict dict{{{"protocol", std::int64_t{plan::kProtocolVersion}},
+  Dict dict{{{"protocol", std::int64_t{plan::kLinkProtocol}},
              {"pipeline", std::bit_cast<std::int64_t>(hello.pipeline)},
              {"stage", std::int64_t{hello.stage}},
              {"role", std::string(to_string(hello.role))}}};
@@ -91,11 +91,11 @@ Expected<Hello> parse_hello(const Message& message) {
   }
   // Before all else: what another protocol writes here need not be understood.
   PARETO_ASSIGN(const auto protocol, field<std::int64_t>(message, "protocol"));
-  if (protocol != plan::kProtocolVersion) {
+  if (!plan::speaks(protocol)) {
     return fail(ErrorCode::kInvalidArgument,
-                "the peer speaks protocol {}, this side speaks {}: install the same version on "
-                "both",
-                protocol, plan::kProtocolVersion);
+                "the peer speaks protocol {}, this side speaks {} and down to {}: install the same "
+                "version on both",
+                protocol, plan::kProtocolVersion, plan::kOldestProtocol);
   }
   PARETO_ASSIGN(const auto pipeline, field<std::int64_t>(message, "pipeline"));
   PARETO_ASSIGN(const auto stage, field<std::int64_t>(message, "stage"));

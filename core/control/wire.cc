@@ -74,6 +74,60 @@ MachineLoad load_from(const v1::MachineState& wire) {
 
 }  // namespace
 
+v1::Use to_wire(const DeviceUse& use) {
+  v1::Use wire;
+  wire.set_exclusive(use.exclusive);
+  wire.set_command(use.command);
+  wire.set_user(use.user);
+  wire.set_program(use.program);
+  wire.set_lease(use.lease);
+  wire.set_term(use.term);
+  wire.set_waits(use.waits);
+  return wire;
+}
+
+Expected<DeviceUse> from_wire(const v1::Use& wire) {
+  for (const std::string* const name : {&wire.command(), &wire.user(), &wire.lease()}) {
+    if (name->size() <= kLongestName && is_printable(*name)) continue;
+    return fail(ErrorCode::kInvalidArgument,
+                "\"{}\" names a command, a user or a lease: at most {} bytes, and printable",
+                printable(*name, kLongestName), kLongestName);
+  }
+  DeviceUse use;
+  use.exclusive = wire.exclusive();
+  use.command = wire.command();
+  use.user = wire.user();
+  use.program = wire.program();
+  use.lease = wire.lease();
+  use.term = wire.term();
+  use.waits = wire.waits();
+  return use;
+}
+
+v1::Holder to_wire(const Holder& holder) {
+  v1::Holder wire;
+  wire.set_who(holder.who);
+  wire.set_command(holder.command);
+  wire.set_exclusive(holder.exclusive);
+  wire.set_since_ms(static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::milliseconds>(holder.since).count()));
+  wire.set_lease(holder.lease);
+  wire.set_term(holder.term);
+  return wire;
+}
+
+Holder from_wire(const v1::Holder& wire) {
+  constexpr std::uint64_t kMostMs = std::uint64_t{1} << 40;
+  Holder holder;
+  holder.who = printable(wire.who());
+  holder.command = printable(wire.command(), kLongestName);
+  holder.exclusive = wire.exclusive();
+  holder.since = std::chrono::milliseconds(std::min(wire.since_ms(), kMostMs));
+  holder.lease = printable(wire.lease(), kLongestName);
+  holder.term = wire.term();
+  return holder;
+}
+
 Expected<Nanoseconds> duration_from(std::int64_t nanoseconds) {
   if (nanoseconds >= 0 && nanoseconds <= kLongest) return Nanoseconds(nanoseconds);
   return fail(ErrorCode::kCorrupt, "told a duration of {} ns", nanoseconds);

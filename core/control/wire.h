@@ -5,6 +5,7 @@
 #pragma once
 
 #include "core/base/error.h"
+#include "core/control/device_use.h"
 #include "core/control/machine_state.h"
 #include "core/control/shard_report.h"
 #include "core/control/shard_settings.h"
@@ -38,6 +39,13 @@ Expected<StageActivity> from_wire(const v1::StageActivity& wire);
 v1::MachineState to_wire(const MachineState& state);
 /// Figures that no machine has are left out.
 MachineState from_wire(const v1::MachineState& wire);
+
+v1::Use to_wire(const DeviceUse& use);
+/// Fails: kInvalidArgument (a name longer than kLongestName, or one that is not printable).
+Expected<DeviceUse> from_wire(const v1::Use& wire);
+
+v1::Holder to_wire(const Holder& holder);
+Holder from_wire(const v1::Holder& wire);
 
 /// Returns a duration that a clock may give, from 0 to 36 years. Fails: kCorrupt.
 Expected<Nanoseconds> duration_from(std::int64_t nanoseconds);

@@ -1,19 +1,42 @@
 #include "daemon/control/attendance.h"
 
+#include <chrono>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "core/control/wire.h"
+
 namespace pareto::daemon {
+namespace {
+
+Expected<SessionTable::Attendance> attendance_of(const control::v1::AttendRequest& request) {
+  SessionTable::Attendance said;
+  said.peers.assign(request.peers().begin(), request.peers().end());
+  said.beats = request.beats();
+  said.slowest = std::chrono::milliseconds(request.slowest_ms());
+  if (request.has_use()) {
+    PARETO_ASSIGN(said.use, control::from_wire(request.use()));
+  }
+  return said;
+}
+
+}  // namespace
 
 Expected<> attend(
     SessionTable& sessions, std::uint64_t session,
     grpc::ServerReaderWriter<control::v1::AttendReply, control::v1::AttendRequest>& stream) {
-  control::v1::AttendReply reply;
-  reply.set_session(session);
   control::v1::AttendRequest request;
   while (stream.Read(&request)) {
-    PARETO_TRY(sessions.name_peers(
-        session, std::vector<std::string>(request.peers().begin(), request.peers().end())));
+    PARETO_ASSIGN(SessionTable::Attendance said, attendance_of(request));
+    PARETO_ASSIGN(const SessionTable::Turn turn,
+                  sessions.attend(session, std::move(said), std::chrono::steady_clock::now()));
+    control::v1::AttendReply reply;
+    if (turn.granted) reply.set_session(session);
+    for (const control::Holder& holder : turn.before) {
+      *reply.add_holders() = control::to_wire(holder);
+    }
+    reply.set_term(turn.term);
     if (!stream.Write(reply)) break;
   }
   return {};

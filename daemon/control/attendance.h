@@ -11,8 +11,9 @@
 
 namespace pareto::daemon {
 
-/// Answers each request of a coordinator by the number of its session, until the coordinator goes.
-/// Fails: as SessionTable::name_peers does.
+/// Answers each request of a coordinator by the number of its session, or by those that it waits
+/// for, until the coordinator goes. Fails: as SessionTable::attend does; kInvalidArgument (a use
+/// whose names are none).
 Expected<> attend(
     SessionTable& sessions, std::uint64_t session,
     grpc::ServerReaderWriter<control::v1::AttendReply, control::v1::AttendRequest>& stream);

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <optional>
+#include <random>
 #include <utility>
 
 #include "core/base/counted.h"
@@ -42,6 +43,11 @@ std::string socket_file(const std::string& address) {
 }
 
 }  // namespace
+
+std::uint64_t random_number() {
+  std::random_device numbers;
+  return (std::uint64_t{numbers()} << 32) | numbers();
+}
 
 std::string address_from_here(const std::string& address) {
   const std::size_t colon = address.rfind(':');

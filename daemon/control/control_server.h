@@ -31,6 +31,9 @@ namespace pareto::daemon {
 inline constexpr int kMaxControlMessageBytes = 16 << 20;
 inline constexpr std::size_t kMaxChunkBytes = std::size_t{1} << 20;
 
+/// Returns a number that nobody can guess, of the operating system.
+std::uint64_t random_number();
+
 /// The parts that the service answers with. All outlive the server.
 struct ControlParts {
   TensorStore& store;
@@ -49,7 +52,8 @@ struct ControlParts {
   int limit_cores = 0;  ///< cores that shards may compute on together; 0: no limit
   /// Credentials that calls over a network are secured by; null: they are not secured.
   std::shared_ptr<tls::Credentials> credentials{};
-  bool insecure = false;  ///< everybody is let in, from other machines too
+  bool insecure = false;                    ///< everybody is let in, from other machines too
+  std::uint64_t process = random_number();  ///< a random number of this process
 };
 
 /// Returns an address to listen on as one that works from this machine: an unspecified host is

@@ -8,6 +8,7 @@
 
 #include "core/tls/credentials.h"
 #include "daemon/control/control_server.h"
+#include "daemon/control/lease_watch.h"
 #include "daemon/control/session_table.h"
 #include "daemon/control/silent_peers.h"
 #include "proto/control.grpc.pb.h"
@@ -103,6 +104,7 @@ class ControlService final : public RawMissingTensors {
   const ControlParts parts_;
   SilentPeers silent_peers_;
   SessionTable sessions_;
+  LeaseWatch leases_{sessions_};
 };
 
 }  // namespace pareto::daemon

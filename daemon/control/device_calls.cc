@@ -1,5 +1,7 @@
 #include "daemon/control/device_calls.h"
 
+#include <algorithm>
+
 #include "core/base/cpu_time.h"
 #include "core/control/pipeline_name.h"
 #include "core/control/wire.h"
@@ -26,13 +28,16 @@ control::StageActivity as_others_see_it(control::StageActivity activity) {
 
 Expected<> describe_device(const ControlParts& parts, const v1::DescribeRequest& request,
                            v1::DescribeReply& reply) {
-  if (request.protocol() != plan::kProtocolVersion) {
+  const std::uint32_t oldest = request.oldest() == 0 ? request.protocol() : request.oldest();
+  const std::uint32_t common = std::min(request.protocol(), plan::kProtocolVersion);
+  if (common < std::max(oldest, plan::kOldestProtocol)) {
     return fail(ErrorCode::kInvalidArgument,
-                "the coordinator speaks protocol {}, this daemon {} speaks {}: install the same "
-                "version on both",
-                request.protocol(), PARETO_VERSION, plan::kProtocolVersion);
+                "the coordinator speaks protocol {}, this daemon {} speaks {} and down to {}: "
+                "install the same version on both",
+                request.protocol(), PARETO_VERSION, plan::kProtocolVersion, plan::kOldestProtocol);
   }
-  reply.set_protocol(plan::kProtocolVersion);
+  reply.set_protocol(common);
+  reply.set_process(parts.process);
   reply.set_version(PARETO_VERSION);
   reply.set_name(parts.name);
   reply.set_cpu(parts.machine.cpu);
@@ -124,6 +129,12 @@ void observe_device(const ControlParts& parts, const SessionTable& sessions, con
   const SessionTable::Holdings own = sessions.holdings(session);
   reply.set_other_coordinators(company.coordinators);
   reply.set_other_pipelines(company.pipelines);
+  if (caller.role() == tls::Role::kCoordinator) {
+    for (const control::Holder& holder :
+         sessions.holders(session, std::chrono::steady_clock::now())) {
+      *reply.add_holders() = control::to_wire(holder);
+    }
+  }
   // Together, after all that may take its time: rates are differences of these by the clock.
   for (const WatchedStage& stage : parts.stages.watch()) {
     const bool is_own = own.stages.contains({stage.activity.pipeline, stage.activity.stage});

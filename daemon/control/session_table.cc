@@ -3,11 +3,21 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "core/base/counted.h"
 
 namespace pareto::daemon {
+namespace {
+
+/// Returns what others are told of a coordinator. A certificate says more than it says itself.
+control::Holder holder_of(const Caller& owner, const control::DeviceUse& use, Nanoseconds since) {
+  const std::string who = owner.identity || use.user.empty() ? owner.name() : use.user;
+  return {who, use.command, use.exclusive, since, use.lease, use.term};
+}
+
+}  // namespace
 
 Expected<std::uint64_t> SessionTable::begin(const Caller& owner, std::function<void()> cancel) {
   const std::lock_guard lock(mutex_);
@@ -38,6 +48,8 @@ void SessionTable::end(std::uint64_t session) {
     if (found == sessions_.end()) return;
     ended = std::move(found->second);
     sessions_.erase(found);
+    if (!ended.why.empty()) ended_.emplace_back(session, ended.why);
+    if (ended_.size() > kMostEnded) ended_.pop_front();
   }
   // What is gone already needs no undoing.
   for (const auto& [pipeline, stage] : ended.stages) {
@@ -45,7 +57,8 @@ void SessionTable::end(std::uint64_t session) {
   }
   for (const std::string& shard : ended.shards) static_cast<void>(shards_.unload(shard));
   if (!ended.stages.empty() || !ended.shards.empty()) {
-    spdlog::info("a coordinator left: closed {}, unloaded {}",
+    spdlog::info("{}: closed {}, unloaded {}",
+                 ended.why.empty() ? "a coordinator left" : ended.owner.name() + ": " + ended.why,
                  counted(ended.stages.size(), "stage"), counted(ended.shards.size(), "shard"));
   }
 }
@@ -66,6 +79,12 @@ void SessionTable::cancel_all() {
 Expected<const SessionTable::Session*> SessionTable::find(std::uint64_t session) const {
   const auto found = sessions_.find(session);
   if (found != sessions_.end()) return &found->second;
+  const auto ended = std::ranges::find(ended_, session, [](const auto& one) { return one.first; });
+  if (ended != ended_.end()) {
+    return fail(ErrorCode::kUnavailable,
+                "the session with this coordinator has ended, because {}: connect again",
+                ended->second);
+  }
   return fail(ErrorCode::kUnavailable, "{}",
               session == 0
                   ? "this call belongs to no session: begin one with Attend"
@@ -86,16 +105,105 @@ Expected<> SessionTable::check(std::uint64_t session, const Caller& caller) cons
   return fail(ErrorCode::kPermission, "this session is another coordinator's");
 }
 
-Expected<> SessionTable::name_peers(std::uint64_t session, std::vector<std::string> addresses) {
+Expected<SessionTable::Turn> SessionTable::attend(std::uint64_t session, Attendance said,
+                                                  TimePoint now) {
   const std::lock_guard lock(mutex_);
   PARETO_ASSIGN(Session* const found, find(session));
-  if (addresses.size() > kMostPeers) {
-    return fail(ErrorCode::kExhausted, "{} addresses of devices, at most {}", addresses.size(),
+  if (said.peers.size() > kMostPeers) {
+    return fail(ErrorCode::kExhausted, "{} addresses of devices, at most {}", said.peers.size(),
                 kMostPeers);
   }
-  found->peers = {std::make_move_iterator(addresses.begin()),
-                  std::make_move_iterator(addresses.end())};
-  return {};
+  found->peers = {std::make_move_iterator(said.peers.begin()),
+                  std::make_move_iterator(said.peers.end())};
+  found->beats = said.beats;
+  found->heard = now;
+  found->lease = control::lease_for(said.slowest);
+  PARETO_TRY(check_term(said.use));
+  const bool is_new = !found->use;
+  if (is_new) {
+    found->order = next_order_++;
+    found->since = now;
+  }
+  if (!found->granted || found->use != said.use) {
+    Turn turn{false, before(session, *found, said.use, now), last_term(said.use.lease)};
+    if (!turn.before.empty() && (!said.use.waits || found->granted)) {
+      return fail(ErrorCode::kUnavailable, "it is used by {}", control::to_string(turn.before));
+    }
+    found->use = std::move(said.use);
+    if (!turn.before.empty()) return turn;
+    if (!found->granted) found->since = now;
+    found->granted = true;
+    begin_term(*found->use);
+  }
+  return Turn{true, {}, last_term(found->use->lease)};
+}
+
+Expected<> SessionTable::check_term(const control::DeviceUse& use) const {
+  const auto last = terms_.find(use.lease);
+  if (use.lease.empty() || use.term == 0 || last == terms_.end()) return {};
+  const Term& known = last->second;
+  const bool is_own = use.term == known.number && use.program == known.program;
+  if (use.term > known.number || is_own) return {};
+  return fail(ErrorCode::kPermission,
+              "term {} of \"{}\" is over: another program has taken over with term {}", use.term,
+              use.lease, known.number);
+}
+
+std::vector<control::Holder> SessionTable::before(std::uint64_t number, const Session& session,
+                                                  const control::DeviceUse& use,
+                                                  TimePoint now) const {
+  std::vector<control::Holder> holders;
+  for (const auto& [id, other] : sessions_) {
+    if (id == number || !other.use) continue;
+    const bool same_program = use.program != 0 && use.program == other.use->program;
+    const bool same_lease = !use.lease.empty() && use.lease == other.use->lease;
+    if (same_program || !(use.exclusive || other.use->exclusive || same_lease)) continue;
+    // Those who only wait go before those who wait too and came later.
+    if (!other.granted && (!use.waits || session.granted || session.order < other.order)) continue;
+    holders.push_back(holder_of(other.owner, *other.use, now - other.since));
+  }
+  return holders;
+}
+
+void SessionTable::begin_term(const control::DeviceUse& use) {
+  if (use.lease.empty() || use.term == 0) return;
+  if (!terms_.contains(use.lease) && terms_.size() >= kMostTerms) {
+    terms_.erase(
+        std::ranges::min_element(terms_, {}, [](const auto& entry) { return entry.second.order; }));
+  }
+  terms_[use.lease] = {use.term, use.program, next_order_++};
+}
+
+std::uint64_t SessionTable::last_term(const std::string& lease) const {
+  const auto found = terms_.find(lease);
+  return found == terms_.end() ? 0 : found->second.number;
+}
+
+void SessionTable::judge(TimePoint now, Nanoseconds stood_still) {
+  const std::lock_guard lock(mutex_);
+  for (auto& [id, session] : sessions_) {
+    // Beats that came meanwhile have not been read yet.
+    session.heard += stood_still;
+    const Nanoseconds silent = now - session.heard;
+    if (!session.beats || silent <= session.lease || !session.why.empty()) continue;
+    session.why = fmt::format("it gave no sign of life for {:.1f} s", to_seconds(silent));
+    session.cancel();
+  }
+}
+
+std::vector<control::Holder> SessionTable::holders(std::uint64_t session, TimePoint now) const {
+  const std::lock_guard lock(mutex_);
+  const auto own = sessions_.find(session);
+  const std::uint64_t program =
+      own != sessions_.end() && own->second.use ? own->second.use->program : 0;
+  std::vector<control::Holder> holders;
+  for (const auto& [id, other] : sessions_) {
+    if (id == session || !other.granted) continue;
+    if (program != 0 && program == other.use->program) continue;
+    holders.push_back(holder_of(other.owner, *other.use, now - other.since));
+  }
+  std::ranges::sort(holders, std::greater<>(), &control::Holder::since);
+  return holders;
 }
 
 Expected<> SessionTable::check_peer(std::uint64_t session, const std::string& address) const {

@@ -1,18 +1,25 @@
-// Shards and stages that each coordinator has loaded and opened on this device. Nobody else may
-// use, change or end them. They go when the coordinator goes, in whatever way it goes.
+// Coordinators that use this device, and the shards and stages that each has loaded and opened.
+// Nobody else may use, change or end these. They go when the coordinator goes, in whatever way.
+//
+// A session that uses the device exclusively excludes those of all other programs. A coordinator
+// that waits for its turn has a session too, which holds nothing: turns come in its order.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/control/device_use.h"
 #include "daemon/control/caller.h"
 #include "daemon/stage/shard_cache.h"
 #include "daemon/stage/stage_host.h"
@@ -30,6 +37,8 @@ class SessionTable {
   static constexpr std::size_t kMostShards = 1024;       ///< loads that one session holds
   static constexpr std::size_t kMostStages = 256;        ///< stages that one session holds
   static constexpr std::size_t kMostPeers = 1024;        ///< addresses that one session names
+  static constexpr std::size_t kMostTerms = 1024;        ///< leases whose last term is known
+  static constexpr std::size_t kMostEnded = 256;  ///< sessions of which it is known why they ended
 
   /// Makes a table. Both outlive it.
   SessionTable(ShardCache& shards, StageHost& stages) : shards_(shards), stages_(stages) {}
@@ -48,8 +57,28 @@ class SessionTable {
   /// would ever unload what it loads; or there was none), kPermission (it is another's).
   Expected<> check(std::uint64_t session, const Caller& caller) const;
 
-  /// Names the addresses that links may be opened to. Fails: kExhausted (too many), as check().
-  Expected<> name_peers(std::uint64_t session, std::vector<std::string> addresses);
+  /// A request of a coordinator.
+  struct Attendance {
+    std::vector<std::string> peers;  ///< addresses that links may be opened to
+    bool beats = false;              ///< it sends a request at least every control::kBeat
+    control::DeviceUse use;
+    Nanoseconds slowest{};  ///< the slowest of the last answers
+  };
+  struct Turn {
+    bool granted = false;
+    std::vector<control::Holder> before;  ///< those that it waits for
+    std::uint64_t term = 0;               ///< the last known term of its lease
+  };
+  /// Hears a coordinator, and gives it the device if it is its turn. Fails: kExhausted (too many
+  /// addresses), kUnavailable (others use the device, and it does not wait), kPermission (the term
+  /// of its lease is over), as check().
+  Expected<Turn> attend(std::uint64_t session, Attendance said, TimePoint now);
+  /// Cancels sessions that beat and have not been heard for the time of their lease. `stood_still`:
+  /// how long nobody was heard because this process did not run.
+  void judge(TimePoint now, Nanoseconds stood_still);
+  /// Returns the other programs that use the device, those first that have used it longest.
+  std::vector<control::Holder> holders(std::uint64_t session, TimePoint now) const;
+
   /// Fails: kPermission (the session has not named that address), as check().
   Expected<> check_peer(std::uint64_t session, const std::string& address) const;
 
@@ -88,10 +117,31 @@ class SessionTable {
     std::vector<std::string> shards;  ///< one a load
     std::set<StageKey> stages;
     std::set<std::string> peers;
+    std::optional<control::DeviceUse> use{};  ///< none until it has said anything
+    bool granted = false;
+    TimePoint since{};        ///< when it began to use the device, or to wait
+    std::uint64_t order = 0;  ///< its place in the queue of those that wait
+    bool beats = false;
+    TimePoint heard{};
+    Nanoseconds lease = control::kLease;
+    std::string why{};  ///< why it is being ended; empty: its coordinator left
+  };
+  struct Term {
+    std::uint64_t number = 0;
+    std::uint64_t program = 0;
+    std::uint64_t order = 0;  ///< when it began, among all
   };
   /// Returns an open session. mutex_ is held. Fails: kUnavailable.
   Expected<const Session*> find(std::uint64_t session) const;
   Expected<Session*> find(std::uint64_t session);
+  /// Checks that the term of a lease is not over. mutex_ is held. Fails: kPermission.
+  Expected<> check_term(const control::DeviceUse& use) const;
+  /// Returns those that keep a session from a use. mutex_ is held.
+  std::vector<control::Holder> before(std::uint64_t number, const Session& session,
+                                      const control::DeviceUse& use, TimePoint now) const;
+  /// Notes the term of a lease. mutex_ is held.
+  void begin_term(const control::DeviceUse& use);
+  std::uint64_t last_term(const std::string& lease) const;
   /// Does what check_shard() does. mutex_ is held.
   Expected<> check_shard_locked(std::uint64_t session, const std::string& handle) const;
 
@@ -101,6 +151,9 @@ class SessionTable {
   bool closing_ = false;
   std::random_device numbers_;  ///< the operating system's: a number cannot be guessed from others
   std::map<std::uint64_t, Session> sessions_;
+  std::deque<std::pair<std::uint64_t, std::string>> ended_;  ///< the last ones that were ended: why
+  std::map<std::string, Term> terms_;                        ///< by name of the lease
+  std::uint64_t next_order_ = 1;
 };
 
 }  // namespace pareto::daemon

@@ -61,6 +61,22 @@ TEST_F(ControlTest, AnotherProtocolIsRefusedNamingBoth) {
   EXPECT_THAT(status.error_message(), HasSubstr(fmt::format("speaks {}", plan::kProtocolVersion)));
 }
 
+TEST_F(ControlTest, SpeaksTheNewestProtocolThatBothKnow) {
+  const auto spoken = [&](std::uint32_t newest, std::uint32_t oldest) {
+    v1::DescribeRequest request;
+    request.set_protocol(newest);
+    request.set_oldest(oldest);
+    v1::DescribeReply reply;
+    const auto status = call(&v1::Control::Stub::Describe, request, reply);
+    return status.ok() ? reply.protocol() : 0;
+  };
+  EXPECT_EQ(spoken(plan::kOldestProtocol, 0), plan::kOldestProtocol) << "the last release";
+  EXPECT_EQ(spoken(plan::kProtocolVersion + 1, plan::kProtocolVersion), plan::kProtocolVersion);
+  EXPECT_EQ(spoken(plan::kProtocolVersion + 1, 0), 0U);
+  EXPECT_EQ(spoken(plan::kProtocolVersion + 2, plan::kProtocolVersion + 1), 0U);
+  EXPECT_EQ(spoken(plan::kOldestProtocol - 1, 1), 0U);
+}
+
 TEST_F(ControlTest, TensorsArriveInChunksAndAreThenNotMissing) {
   const std::string large(1500, 'a');
   v1::TensorChunk rest;

@@ -216,6 +216,167 @@ TEST_F(ControlTest, NobodyTouchesAnothersStageOrShard) {
   EXPECT_EQ(stages_->status().size(), 1U);
 }
 
+/// A table whose clock is the test's, and those who use its device.
+class Leases : public ControlTest {
+ protected:
+  using Seconds = std::chrono::duration<double>;
+
+  TimePoint at(double second) const {
+    return begin_ + std::chrono::duration_cast<Nanoseconds>(Seconds(second));
+  }
+  std::uint64_t begin(const std::string& host) {
+    return table_.begin({std::nullopt, host}, [this, host] { cancelled_.push_back(host); }).value();
+  }
+  Expected<SessionTable::Turn> attend(std::uint64_t session, const control::DeviceUse& use,
+                                      double second = 0, Nanoseconds slowest = {}) {
+    return table_.attend(session, {{}, true, use, slowest}, at(second));
+  }
+  static control::DeviceUse shared(const std::string& command, std::uint64_t program) {
+    return {.command = command, .user = command + "er", .program = program};
+  }
+  static control::DeviceUse alone(const std::string& command, std::uint64_t program,
+                                  bool waits = false) {
+    control::DeviceUse use = shared(command, program);
+    use.exclusive = true;
+    use.waits = waits;
+    return use;
+  }
+  static control::DeviceUse term(std::uint64_t number, std::uint64_t program) {
+    control::DeviceUse use = shared("deploy", program);
+    use.lease = "deploy-1";
+    use.term = number;
+    return use;
+  }
+
+  SessionTable table_{shards_, *stages_};
+  const TimePoint begin_ = std::chrono::steady_clock::now();
+  std::vector<std::string> cancelled_;
+};
+
+TEST_F(Leases, OneThatIsNotHeardOfIsEndedAndToldWhy) {
+  const std::uint64_t silent = begin("silent");
+  const std::uint64_t beating = begin("beating");
+  const std::uint64_t old = begin("old");
+  ASSERT_TRUE(attend(silent, {}));
+  ASSERT_TRUE(attend(beating, {}));
+  ASSERT_TRUE(table_.attend(old, {}, at(0))) << "one of protocol 8 never beats";
+  ASSERT_TRUE(attend(beating, {}, 3));
+  table_.judge(at(4.9), {});
+  EXPECT_THAT(cancelled_, testing::IsEmpty());
+  table_.judge(at(5.1), {});
+  table_.judge(at(5.2), {});
+  EXPECT_THAT(cancelled_, testing::ElementsAre("silent")) << "once, and nobody else";
+  table_.end(silent);
+  const Error error = table_.check(silent, {std::nullopt, "silent"}).error();
+  EXPECT_EQ(error.code, ErrorCode::kUnavailable);
+  EXPECT_THAT(error.message, HasSubstr("no sign of life for 5.1 s"));
+}
+
+TEST_F(Leases, ADaemonThatStoodStillJudgesNobodyForIt) {
+  const std::uint64_t session = begin("laptop");
+  ASSERT_TRUE(attend(session, {}));
+  table_.judge(at(20), std::chrono::seconds(19));
+  EXPECT_THAT(cancelled_, testing::IsEmpty());
+  table_.judge(at(24.5), {});
+  EXPECT_THAT(cancelled_, testing::ElementsAre("laptop"));
+}
+
+TEST_F(Leases, AreLongerOnSlowLinks) {
+  const std::uint64_t session = begin("far");
+  ASSERT_TRUE(attend(session, {}, 0, std::chrono::seconds(2)));
+  table_.judge(at(15.9), {});
+  EXPECT_THAT(cancelled_, testing::IsEmpty());
+  table_.judge(at(16.1), {});
+  EXPECT_THAT(cancelled_, testing::ElementsAre("far"));
+  EXPECT_EQ(control::lease_for(std::chrono::hours(1'000'000)), control::kLongestLease);
+}
+
+TEST_F(Leases, OneThatMeasuresIsAlone) {
+  const std::uint64_t deploy = begin("a");
+  const std::uint64_t sweep = begin("b");
+  ASSERT_TRUE(attend(deploy, shared("deploy", 1)));
+  const auto refused = attend(sweep, alone("sweep", 2), 185);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kUnavailable);
+  EXPECT_EQ(refused.error().message, "it is used by deploy of deployer (since 3 min)");
+  EXPECT_TRUE(attend(sweep, shared("sweep", 2))) << "--share";
+  table_.end(deploy);
+  table_.end(sweep);
+  const std::uint64_t again = begin("b");
+  ASSERT_TRUE(attend(again, alone("sweep", 2)));
+  EXPECT_FALSE(attend(begin("a"), shared("deploy", 1)));
+  EXPECT_FALSE(attend(begin("old"), {})) << "nor one that does not say what it does";
+  EXPECT_TRUE(attend(begin("b"), alone("sweep", 2))) << "another session of the same program";
+}
+
+TEST_F(Leases, TurnsComeInOrder) {
+  const std::uint64_t first = begin("a");
+  const std::uint64_t second = begin("b");
+  const std::uint64_t third = begin("c");
+  ASSERT_TRUE(attend(first, alone("sweep", 1, true)).value().granted);
+  for (const auto& [session, program] : {std::pair(second, 2), std::pair(third, 3)}) {
+    const auto turn = attend(session, alone("sweep", static_cast<std::uint64_t>(program), true));
+    EXPECT_FALSE(turn.value().granted);
+    EXPECT_EQ(turn.value().before.front().command, "sweep");
+  }
+  EXPECT_EQ(table_.holders(0, at(0)).size(), 1U) << "those who wait hold nothing";
+  table_.end(first);
+  EXPECT_FALSE(attend(third, alone("sweep", 3, true)).value().granted);
+  EXPECT_TRUE(attend(second, alone("sweep", 2, true)).value().granted);
+  table_.end(second);
+  EXPECT_TRUE(attend(third, alone("sweep", 3, true)).value().granted);
+}
+
+TEST_F(Leases, ATermIsOverOnceAnotherBegan) {
+  const std::uint64_t primary = begin("a");
+  ASSERT_TRUE(attend(primary, term(1, 1)));
+  EXPECT_FALSE(attend(begin("b"), term(0, 2))) << "one program at a time";
+  table_.end(primary);
+  const std::uint64_t standby = begin("b");
+  EXPECT_EQ(attend(standby, term(0, 2)).value().term, 1U);
+  ASSERT_TRUE(attend(standby, term(2, 2)));
+  EXPECT_EQ(table_.holders(0, at(0)).front().term, 2U);
+  table_.end(standby);
+  for (const std::uint64_t number : {1U, 2U}) {
+    const auto stale = attend(begin("a"), term(number, 1));
+    ASSERT_FALSE(stale) << number;
+    EXPECT_EQ(stale.error().code, ErrorCode::kPermission);
+    EXPECT_THAT(stale.error().message, HasSubstr("taken over with term 2"));
+  }
+  EXPECT_TRUE(attend(begin("b"), term(2, 2))) << "its own goes on";
+}
+
+TEST_F(ControlTest, ASilentCoordinatorIsGoneWithinItsLease) {
+  grpc::ClientContext context;
+  const auto stream = stub_->Attend(&context);
+  v1::AttendRequest request;
+  request.set_beats(true);
+  request.mutable_use()->set_command("sweep\n");
+  v1::AttendReply reply;
+  ASSERT_TRUE(stream->Write(request));
+  EXPECT_FALSE(stream->Read(&reply)) << "a name that is none";
+  EXPECT_EQ(stream->Finish().error_code(), StatusCode::INVALID_ARGUMENT);
+
+  grpc::ClientContext again;
+  const auto silent = stub_->Attend(&again);
+  request.mutable_use()->set_command("sweep");
+  ASSERT_TRUE(silent->Write(request));
+  ASSERT_TRUE(silent->Read(&reply));
+  auto load = load_request(test::make_shard());
+  load.set_session(reply.session());
+  v1::LoadShardReply loaded;
+  ASSERT_TRUE(call(&v1::Control::Stub::LoadShard, load, loaded).ok());
+  v1::ObserveReply seen;
+  ASSERT_TRUE(call(&v1::Control::Stub::Observe, v1::ObserveRequest(), seen).ok());
+  ASSERT_EQ(seen.holders_size(), 2) << "the fixture's, and this one";
+  EXPECT_FALSE(silent->Read(&reply)) << "the daemon ends it";
+  silent->Finish();
+  EXPECT_TRUE(holds_nothing());
+  const auto late = call(&v1::Control::Stub::LoadShard, load, loaded);
+  EXPECT_EQ(late.error_code(), StatusCode::UNAVAILABLE);
+  EXPECT_THAT(late.error_message(), HasSubstr("no sign of life"));
+}
+
 TEST_F(ControlTest, StoppingEndsSessions) {
   const Coordinator coordinator(*stub_);
   auto request = load_request(test::make_shard());
