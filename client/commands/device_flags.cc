@@ -26,7 +26,7 @@ void keep_needed(const NeededDevices& needed, std::vector<cluster::DeviceConfig>
 
 }  // namespace
 
-void DeviceFlags::add_to(CLI::App& app, const std::string& without_any) {
+void DeviceFlags::add_to(CLI::App& app, DeviceNeed need, const std::string& without_any) {
   const Heading heading(app, "Devices");
   auto* devices =
       set_value(app.add_option("--devices", inventory,
@@ -40,6 +40,7 @@ void DeviceFlags::add_to(CLI::App& app, const std::string& without_any) {
             "FILE|NAME", {"@testbeds"})
       ->excludes(devices);
   credentials.add_to(app);
+  use.add_to(app, need);
 }
 
 void DeviceFlags::settle(const Context& context) {
@@ -49,6 +50,16 @@ void DeviceFlags::settle(const Context& context) {
 Expected<cluster::Cluster> DeviceFlags::connect(const Context& context, int count,
                                                 std::vector<cluster::NamedCondition> conditions,
                                                 const NeededDevices& needed) const {
+  PARETO_ASSIGN(cluster::Cluster cluster,
+                connect_only(context, count, std::move(conditions), needed));
+  UseFlags taking = use;
+  if (are_shared()) PARETO_TRY(taking.take(context, cluster));
+  return cluster;
+}
+
+Expected<cluster::Cluster> DeviceFlags::connect_only(
+    const Context& context, int count, std::vector<cluster::NamedCondition> conditions,
+    const NeededDevices& needed) const {
   const auto start = [&]() -> Expected<cluster::Cluster> {
     if (!testbed.empty()) {
       PARETO_ASSIGN(const cluster::ChosenTestbed chosen, cluster::find_testbed(testbed));

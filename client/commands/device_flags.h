@@ -1,4 +1,5 @@
-// The flags for where a command runs: --devices and --testbed, --credentials and --insecure.
+// The flags for where a command runs: --devices and --testbed, --credentials and --insecure, and
+// whose turn it is there.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +8,7 @@
 
 #include "client/command.h"
 #include "client/commands/credential_flags.h"
+#include "client/commands/use_flags.h"
 #include "coordinator/cluster/cluster.h"
 #include "coordinator/cluster/network.h"
 #include "core/base/error.h"
@@ -33,20 +35,27 @@ struct DeviceFlags {
   std::string inventory;
   std::string testbed;
   CredentialFlags credentials;
+  UseFlags use;
 
   /// `without_any`: half a sentence on what is done without devices.
-  void add_to(CLI::App& app,
+  void add_to(CLI::App& app, DeviceNeed need = DeviceNeed::kShares,
               const std::string& without_any = "daemons are started on this machine");
   /// If neither was given, takes the devices of the environment (PARETO_DEVICES).
   void settle(const Context& context);
-  /// Connects to the devices of the inventory or of the test bed, or to `count` daemons of this
-  /// build on loopback. If conditions are to be applied, the daemons run in network namespaces of
-  /// this machine.
-  /// Fails: as Cluster and open_testbed do; kUnavailable (no paretod to start); kInvalidArgument
-  /// (conditions for devices that let nobody change their network).
+  /// Connects to the devices of the inventory or of the test bed and takes them for this command,
+  /// or to `count` daemons of this build on loopback. If conditions are to be applied, the daemons
+  /// run in network namespaces of this machine.
+  /// Fails: as Cluster, UseFlags::take() and open_testbed do; kUnavailable (no paretod to start);
+  /// kInvalidArgument (conditions for devices that let nobody change their network).
   Expected<cluster::Cluster> connect(const Context& context, int count,
                                      std::vector<cluster::NamedCondition> conditions = {},
                                      const NeededDevices& needed = {}) const;
+  /// Connects as connect() does, and takes no device: the caller does that.
+  Expected<cluster::Cluster> connect_only(const Context& context, int count,
+                                          std::vector<cluster::NamedCondition> conditions = {},
+                                          const NeededDevices& needed = {}) const;
+  /// Returns whether others may use the devices too: they were named.
+  bool are_shared() const { return !inventory.empty() || !testbed.empty(); }
   /// Returns ChosenTestbed::content; "" where none is named. Fails: as find_testbed.
   Expected<std::string> testbed_content() const;
 };

@@ -68,7 +68,7 @@ class DevicesCommand final : public Command {
     return "  paretoctl devices --devices inventory.yaml\n";
   }
   void add_options(CLI::App& app) override {
-    devices_.add_to(app);
+    devices_.add_to(app, DeviceNeed::kLooks);
     app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
   }
   Expected<int> run(Context& context) override {
@@ -142,6 +142,19 @@ class DevicesCommand final : public Command {
     return info.certificate_expires->time_since_epoch().count();
   }
 
+  static Json holders_of(const std::vector<control::Holder>& holders) {
+    auto list = Json::array();
+    for (const control::Holder& holder : holders) {
+      list.push_back({{"who", holder.who},
+                      {"command", holder.command},
+                      {"exclusive", holder.exclusive},
+                      {"since_s", to_seconds(holder.since)},
+                      {"lease", holder.lease},
+                      {"term", holder.term}});
+    }
+    return list;
+  }
+
   static Answer ask(const cluster::DeviceConfig& config) {
     constexpr std::chrono::milliseconds kTimeout{3000};
     PARETO_ASSIGN(const auto client, cluster::connect_daemon(config, kTimeout));
@@ -176,6 +189,10 @@ class DevicesCommand final : public Command {
     };
     if (!answer) return unwell(answer.error().message);
     const auto& [info, status, seen] = *answer;
+    for (const control::Holder& holder : seen.holders) {
+      notes.push_back(fmt::format("{}: used by {}{}", config.name, control::to_string(holder),
+                                  holder.exclusive ? ", and by nobody else meanwhile" : ""));
+    }
     if (seen.other_pipelines > 0) {
       notes.push_back(
           config.name + ": " +
@@ -208,6 +225,7 @@ class DevicesCommand final : public Command {
                     {"quota_periods_throttled", seen.machine.throttled_periods},
                     {"other_coordinators", seen.other_coordinators},
                     {"other_pipelines", seen.other_pipelines},
+                    {"used_by", holders_of(seen.holders)},
                     {"memory_bytes", info.memory_bytes},
                     {"torch_version", info.torch_version},
                     {"fast_bf16", info.fast_bf16},

@@ -60,7 +60,7 @@ Expected<> check_by_definition(const PlanningFlags& flags, const cluster::Cluste
 /// Adds all but those that say how shards run.
 void add_common(CLI::App& app, PlanningFlags& flags) {
   flags.model.add_to(app);
-  flags.devices.add_to(app);
+  flags.devices.add_to(app, DeviceNeed::kMeasures);
   {
     const Heading heading(app, "Devices");
     set_value(app.add_option("--local", flags.local_devices,

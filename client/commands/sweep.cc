@@ -40,10 +40,10 @@ namespace pareto::client {
 namespace {
 
 // All that may stand next to --resume: a run has kept its other flags.
-constexpr auto kBesideResume =
-    std::to_array<std::string_view>({"--resume", "--store", "--devices", "--testbed", "--timeout",
-                                     "--budget", "--report", "--metrics", "--metrics-certificate",
-                                     "--metrics-key", "--metrics-client-ca", "--json", "--help"});
+constexpr auto kBesideResume = std::to_array<std::string_view>(
+    {"--resume", "--store", "--devices", "--testbed", "--wait", "--share", "--timeout", "--budget",
+     "--report", "--metrics", "--metrics-certificate", "--metrics-key", "--metrics-client-ca",
+     "--json", "--help"});
 
 class SweepCommand final : public Command {
  public:
@@ -145,12 +145,13 @@ class SweepCommand final : public Command {
               "FILE", {"none"});
     app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
     app.add_flag("--dry-run", dry_run_, "list the trials and measure none");
-    set_value(app.add_option(
-                  "--resume", resume_,
-                  "continue a stopped run with the flags it began with. --devices, --testbed, "
-                  "--store, --report, --metrics*, --timeout and --budget may be given again and "
-                  "replace its own; a budget includes the time already spent"),
-              "RUN", {"last", "@runs"});
+    set_value(
+        app.add_option("--resume", resume_,
+                       "continue a stopped run with the flags it began with. --devices, --testbed, "
+                       "--wait, --share, --store, --report, --metrics*, --timeout and --budget may "
+                       "be given again and "
+                       "replace its own; a budget includes the time already spent"),
+        "RUN", {"last", "@runs"});
   }
 
   /// Checks --name before minutes of measuring. Fails: kInvalidArgument (no name, or that of

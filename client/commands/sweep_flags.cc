@@ -41,7 +41,7 @@ bool is_path(const std::string& network) {
 
 void SweepFlags::add_to(CLI::App& app) {
   what_.model.add_to(app, /*required=*/false);
-  what_.devices.add_to(app);
+  what_.devices.add_to(app, DeviceNeed::kMeasures);
   add_network_to(app);
   add_plans_to(app);
   pipeline_.add_to(app);
@@ -189,7 +189,8 @@ Expected<> SweepFlags::take(const KeptFlags& kept) {
     PARETO_TRY(read_budget());
   }
   // The same ones may be somewhere else by now.
-  if (!devices.inventory.empty() || !devices.testbed.empty()) what_.devices = devices;
+  if (devices.are_shared()) what_.devices = devices;
+  what_.devices.use = devices.use;
   PARETO_ASSIGN(what_.testbed_content, what_.devices.testbed_content());
   return {};
 }

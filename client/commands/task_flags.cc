@@ -128,7 +128,7 @@ Expected<tasks::TaskSet> TaskFlags::read() const {
 }
 
 void TaskRunFlags::add_to(CLI::App& app) {
-  devices.add_to(app, "the tasks run in this process");
+  devices.add_to(app, DeviceNeed::kMeasures, "the tasks run in this process");
   {
     const Heading heading(app, "Devices");
     set_value(app.add_option("--transport", transport,

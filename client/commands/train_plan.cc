@@ -20,7 +20,7 @@ using model::Model;
 
 void TrainPlan::add_to(CLI::App& app) {
   model_.add_to(app, /*required=*/false);
-  devices_.add_to(app,
+  devices_.add_to(app, DeviceNeed::kShares,
                   "a model that is cut is trained by daemons that are started on this "
                   "machine, and one that is not in this process");
   {

@@ -93,7 +93,7 @@ TEST_F(Sweep, TwoSweepsShareTheSameDaemons) {
   Daemon first("first", folder());
   Daemon second("second", folder());
   const auto devices = inventory({{"first", first.address()}, {"second", second.address()}});
-  auto arguments = small_sweep({"--splits", "after:features.3", "--devices", devices});
+  auto arguments = small_sweep({"--splits", "after:features.3", "--devices", devices, "--share"});
   arguments.insert(arguments.begin(), "paretoctl");
   Process a(arguments);
   arguments[3] = path("other.db");

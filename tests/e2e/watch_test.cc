@@ -182,6 +182,7 @@ TEST_F(Watch, CompanyIsNoticedByDevicesDoctorAndSweep) {
                                  path("results.db"),
                                  "--report",
                                  "none",
+                                 "--share",
                                  "--json"};
   for (const std::string& word : small_model()) sweep.push_back(word);
   const auto swept = paretoctl(sweep);
