@@ -18,6 +18,7 @@
 #include "client/commands/device_flags.h"
 #include "client/commands/inputs.h"
 #include "client/commands/line_reader.h"
+#include "client/commands/log_flags.h"
 #include "client/commands/loss_flags.h"
 #include "client/commands/metrics_flags.h"
 #include "client/commands/model_flags.h"
@@ -26,6 +27,7 @@
 #include "client/commands/runtime_folder.h"
 #include "client/commands/schedule_flag.h"
 #include "client/commands/sharing_flags.h"
+#include "client/commands/stop_requests.h"
 #include "client/commands/store_flags.h"
 #include "client/commands/time_flags.h"
 #include "client/commands/validation.h"
@@ -37,6 +39,7 @@
 #include "coordinator/failover/replanner.h"
 #include "coordinator/load/lasting_stream.h"
 #include "coordinator/profile/profiled_stages.h"
+#include "core/base/digest.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
@@ -61,7 +64,11 @@ class DeployCommand final : public Command {
            "  camera | paretoctl deploy --plan plan.json --devices inventory.yaml --on-loss "
            "failover\n"
            "  paretoctl resplit --split after:features.7   # meanwhile, in another terminal\n"
-           "  camera | paretoctl deploy --plan plan.json --devices inventory.yaml --follow\n";
+           "  camera | paretoctl deploy --plan plan.json --devices inventory.yaml --follow\n"
+           "  paretoctl deploy --plan plan.json --devices inventory.yaml --log answers.jsonl "
+           "--requests names.txt\n"
+           "  paretoctl deploy --plan plan.json --devices inventory.yaml --log answers.jsonl "
+           "--requests names.txt --standby\n";
   }
   void add_options(CLI::App& app) override {
     set_value(app.add_option("--plan", plan_file_, "plan to deploy, as run --save-plan writes it"),
@@ -94,6 +101,7 @@ class DeployCommand final : public Command {
                   "that takes several are one word, separated by ';'. Without any, each line of "
                   "stdin is a request, until it ends or Ctrl-C"),
               "FILE");
+    log_.add_to(app);
   }
 
   Expected<int> run(Context& context) override {
@@ -106,6 +114,8 @@ class DeployCommand final : public Command {
     PARETO_ASSIGN(lasting_.stream.deadline, sharing_.read_deadline());
     PARETO_TRY(loss_.read(/*own_daemons=*/false));
     PARETO_ASSIGN(const planning::Preference preference, planning::parse_preference(prefer_));
+    PARETO_TRY(log_.check(files_));
+    PARETO_ASSIGN(const FileDescriptor request_list, log_.open_requests());
     PARETO_ASSIGN(const auto range, parse_batch_range(batch_range_));
     PARETO_ASSIGN(cluster::NamedPlan named, cluster::read_plan_file(plan_file_));
     PARETO_TRY(take_schedule(named.plan));
@@ -117,17 +127,28 @@ class DeployCommand final : public Command {
     devices_.settle(context);
     NeededDevices needed;
     if (!loss_.is_failover() && !follow_) needed.names = cluster::device_names({named});
+    PARETO_ASSIGN(StopRequests stops, StopRequests::of(context.stop.descriptor()));
+    std::unique_ptr<load::AnswerLog> log;
     PARETO_ASSIGN(cluster::Cluster cluster,
-                  devices_.connect(context, static_cast<int>(count), {}, needed));
+                  connect(context, static_cast<int>(count), needed, named.plan, stops, log));
+    if (log_.standby && log == nullptr) {
+      context.err << log_.log << ": every request has its answer\n" << std::flush;
+      return kExitDone;
+    }
     PARETO_TRY(cluster::check_plan(named, model, cluster));
     PARETO_TRY(validate(context, model, cuts_of(named.plan), named.plan.message_batch(), range));
     PARETO_ASSIGN(const plan::Plan plan, cluster::with_transports_named(named.plan, cluster));
-    PARETO_ASSIGN(LineReader lines, LineReader::of(context.input, context.stop.descriptor()));
+    const int input = request_list ? request_list.get() : context.input;
+    PARETO_ASSIGN(LineReader lines, LineReader::of(input, stops.descriptor(), log_.growing));
     cluster::ModelWorkload workload(model);
     FileRequests requests(context, model, workload, plan.batch, output_, files_, std::move(lines),
                           stop);
     load::StreamTally tally;
     FileResults results(context, workload, requests, tally, output_, json_);
+    if (log != nullptr) {
+      requests.leave_out(log->before().answers);
+      results.write_to(*log);
+    }
     cluster::DeploymentOptions deploying;
     deploying.payload_checksum = !no_checksum_;
     deploying.weight = sharing_.weight;
@@ -141,7 +162,7 @@ class DeployCommand final : public Command {
       context.err << "what devices were profiled to take is not known: " << known.error().message
                   << '\n';
     }
-    lasting_.stop = context.stop.descriptor();
+    lasting_.stop = stops.descriptor();
     PARETO_ASSIGN(const LossPolicy policy, loss_.read(!cluster.local_pids().empty()));
     lasting_.retry = policy.retry;
     std::optional<failover::Replanner> replanner;
@@ -176,6 +197,7 @@ class DeployCommand final : public Command {
     }();
     if (!watch.was_open()) return tl::unexpected(streamed.error());
     finish(context, requests, results, tally, streamed);
+    PARETO_TRY(end_log(log.get(), requests, tally, streamed.has_value() && !stop));
     const load::StreamTally::Counts counts = tally.counts();
     if (counts.failed + counts.not_sent > 0) return kExitPartial;
     return streamed ? kExitDone : kExitFailed;
@@ -210,9 +232,31 @@ class DeployCommand final : public Command {
     app.add_flag("--json", json_, "print one JSON object a line for each request on stdout");
   }
 
+  /// Connects to the devices, and begins a term in the log if there is to be one.
+  Expected<cluster::Cluster> connect(Context& context, int count, const NeededDevices& needed,
+                                     const plan::Plan& plan, const StopRequests& stops,
+                                     std::unique_ptr<load::AnswerLog>& log) {
+    if (log_.log.empty()) return devices_.connect(context, count, {}, needed);
+    const std::string digest = sha256(plan::to_json(plan)).hex();
+    PARETO_ASSIGN(LoggedDevices logged, connect_with_log(context, devices_, count, needed, log_,
+                                                         digest, [&stops] { stops.request(); }));
+    log = std::move(logged.log);
+    return std::move(logged.cluster);
+  }
+
+  /// Says in the log that all requests have their answers. Fails: as the log did, or the requests.
+  static Expected<> end_log(load::AnswerLog* log, const FileRequests& requests,
+                            const load::StreamTally& tally, bool came_to_its_end) {
+    if (log == nullptr) return {};
+    if (auto problem = log->problem()) return tl::unexpected(*std::move(problem));
+    if (auto problem = requests.problem()) return tl::unexpected(*std::move(problem));
+    if (!came_to_its_end || tally.counts().not_sent > 0) return {};
+    return log->end();
+  }
+
   /// Returns what somebody at a terminal is to type, or nothing.
   std::string how_to_ask(const Context& context) const {
-    if (!files_.empty() || ::isatty(context.input) == 0) return {};
+    if (!log_.requests.empty() || !files_.empty() || ::isatty(context.input) == 0) return {};
     return "\ntype .npy files, one request a line; Ctrl-D ends";
   }
 
@@ -295,6 +339,7 @@ class DeployCommand final : public Command {
   SharingFlags sharing_;
   StoreFlags store_;
   LossFlags loss_;
+  LogFlags log_;
   bool no_checksum_ = false;
   MetricsFlags metrics_;
   load::LastingOptions lasting_;

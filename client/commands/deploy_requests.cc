@@ -6,6 +6,7 @@
 
 #include "client/commands/inputs.h"
 #include "core/base/json_text.h"
+#include "core/base/printable.h"
 #include "core/base/text.h"
 #include "core/tensor/npy.h"
 
@@ -38,9 +39,42 @@ FileRequests::FileRequests(Context& context, const Model& model, cluster::ModelW
   for (const std::string& line : files_) add_inputs(line);
 }
 
-std::optional<load::StreamRequest> FileRequests::next() {
+void FileRequests::leave_out(const std::map<std::uint64_t, load::HistoryLine>& answers) {
+  answers_ = &answers;
+}
+
+std::optional<std::string> FileRequests::next_name() {
   std::optional<std::string> line = next_line();
   while (line && line->find_first_not_of(" \t") == std::string::npos) line = next_line();
+  return line;
+}
+
+Expected<bool> FileRequests::is_answered(const std::string& name) const {
+  if (answers_ == nullptr) return false;
+  const auto answer = answers_->find(requests_taken_);
+  if (answer == answers_->end()) return false;
+  // The log has names as JSON has them.
+  const auto in_log = nlohmann::json::parse(dump(nlohmann::ordered_json(name)));
+  if (in_log == answer->second.request) return true;
+  return fail(ErrorCode::kInvalidArgument,
+              "request {} is {} in the log and {} here: a log goes on with the requests that it "
+              "began with",
+              requests_taken_, printable(answer->second.request), printable(name));
+}
+
+std::optional<load::StreamRequest> FileRequests::next() {
+  std::optional<std::string> line;
+  while ((line = next_name())) {
+    const auto answered = is_answered(*line);
+    if (!answered) {
+      const std::lock_guard lock(mutex_);
+      problem_ = answered.error();
+      return std::nullopt;
+    }
+    if (!*answered) break;
+    add_inputs(*line);
+    ++requests_taken_;
+  }
   if (!line) return std::nullopt;
   load::StreamRequest request;
   request.number = requests_taken_++;
@@ -53,6 +87,11 @@ std::optional<load::StreamRequest> FileRequests::next() {
 void FileRequests::cancel() {
   cancelled_ = true;
   lines_.cancel();
+}
+
+std::optional<Error> FileRequests::problem() const {
+  const std::lock_guard lock(mutex_);
+  return problem_;
 }
 
 bool FileRequests::is_input(const fs::path& file) const {
@@ -113,9 +152,24 @@ FileResults::FileResults(Context& context, cluster::ModelWorkload& workload, Fil
       folder_(std::move(folder)),
       json_(json) {}
 
+void FileResults::write_to(load::AnswerLog& log) {
+  log_ = &log;
+  if (folder_.empty()) return;
+  for (const auto& [number, answer] : log.before().answers) {
+    if (answer.error) continue;
+    const std::vector<std::string> inputs = split_list(answer.request, ';');
+    if (!inputs.empty()) static_cast<void>(unused(fs::path(inputs.front()).stem().string()));
+  }
+}
+
 void FileResults::done(load::StreamResult result) {
   const TimePoint now = std::chrono::steady_clock::now();
   const auto files = keep(result);
+  // What was not sent is left to the program that goes on.
+  if (log_ != nullptr && result.sent && !log_->append(json_line(result, files))) {
+    requests_.cancel();
+    return;
+  }
   tally_.add(result, !files, now);
   context_.out << (json_ ? json_line(result, files) : text_line(result, files)) << std::endl;
   // Nobody reads the results any more: `deploy … | head`.

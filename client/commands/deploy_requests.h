@@ -15,6 +15,7 @@
 #include "client/command.h"
 #include "client/commands/line_reader.h"
 #include "coordinator/cluster/workload.h"
+#include "coordinator/load/answer_log.h"
 #include "coordinator/load/request_stream.h"
 #include "coordinator/load/stream_tally.h"
 #include "core/base/error.h"
@@ -32,9 +33,15 @@ class FileRequests final : public load::RequestSource {
                std::int64_t plan_batch, const std::filesystem::path& output,
                std::vector<std::string> files, LineReader lines, const std::atomic<bool>& stop);
 
+  /// Leaves out the requests that were answered before, by their numbers. `answers` outlives it.
+  /// Call it before the first next().
+  void leave_out(const std::map<std::uint64_t, load::HistoryLine>& answers);
+
   std::optional<load::StreamRequest> next() override;
   void cancel() override;
 
+  /// Returns why the requests ended early; no value if they did not. Threads: any.
+  std::optional<Error> problem() const;
   /// Returns whether that file of the folder for results was named as an input until now, or is
   /// going to be, as far as is known. Threads: any.
   bool is_input(const std::filesystem::path& file) const;
@@ -46,6 +53,10 @@ class FileRequests final : public load::RequestSource {
  private:
   void add_inputs(const std::string& line);
   std::optional<std::string> next_line();
+  /// Returns the next line that is a request.
+  std::optional<std::string> next_name();
+  /// Returns whether that request was answered before. Fails if the answer is another request's.
+  Expected<bool> is_answered(const std::string& name) const;
   Expected<Value> read(const std::string& line, std::int64_t& batch);
   void tell_of_batch(const std::string& request, std::int64_t batch);
 
@@ -62,8 +73,10 @@ class FileRequests final : public load::RequestSource {
   std::size_t taken_ = 0;  ///< names of the command line
   std::uint64_t requests_taken_ = 0;
   bool told_of_batch_ = false;
+  const std::map<std::uint64_t, load::HistoryLine>* answers_ = nullptr;
   mutable std::mutex mutex_;
   std::set<std::filesystem::path> inputs_in_output_;
+  std::optional<Error> problem_;
 };
 
 /// Results as files, and as lines on stdout. Once stdout takes no more, no more requests are taken.
@@ -73,6 +86,9 @@ class FileResults final : public load::RequestSink {
   FileResults(Context& context, cluster::ModelWorkload& workload, FileRequests& requests,
               load::StreamTally& tally, std::filesystem::path folder, bool json);
 
+  /// Writes each answer to a log, too, before it is shown. Names of files go on from those of the
+  /// answers there. The log outlives it. Call it before the first done().
+  void write_to(load::AnswerLog& log);
   void done(load::StreamResult result) override;
 
  private:
@@ -89,6 +105,7 @@ class FileResults final : public load::RequestSink {
   load::StreamTally& tally_;
   const std::filesystem::path folder_;
   const bool json_;
+  load::AnswerLog* log_ = nullptr;
   std::map<std::string, int> used_;
   std::string last_failure_;   ///< last failure of a request that was sent, as a line said it
   std::string last_not_sent_;  ///< last failure of a request that was not sent

@@ -17,20 +17,23 @@
 namespace pareto::client {
 namespace {
 
-/// Hands each line of a log to `take`. Fails: kNotFound, kCorrupt naming file and line.
+struct LogTerms {
+  std::uint64_t last = 0;        ///< 0: the log has no terms
+  std::uint64_t void_lines = 0;  ///< lines of terms that were over
+  std::uint64_t cut_lines = 0;   ///< lines that a crash cut short
+};
+
+/// Hands each line of a log that counts to `take`. Fails: kNotFound, kCorrupt naming file and line.
 template <typename Take>
-Expected<> read_log(const std::string& path, const Take& take) {
+Expected<LogTerms> read_log(const std::string& path, const Take& take) {
   std::ifstream file(path);
   if (!file) return fail(ErrorCode::kNotFound, "{}: no log can be read there", path);
-  std::size_t number = 0;
+  load::HistoryReader reader(path);
   for (std::string line; std::getline(file, line);) {
-    ++number;
-    if (line.empty()) continue;
-    PARETO_ASSIGN(const load::HistoryLine read,
-                  with_context(load::parse_history_line(line), "{}:{}", path, number));
-    take(read);
+    PARETO_ASSIGN(const auto read, reader.take(line));
+    if (read) take(*read);
   }
-  return {};
+  return LogTerms{reader.term(), reader.void_lines(), reader.cut_lines()};
 }
 
 class HistoryCommand final : public Command {
@@ -63,14 +66,15 @@ class HistoryCommand final : public Command {
     if (!expected_.empty()) {
       PARETO_TRY(read_log(expected_, [&](const load::HistoryLine& line) { check.expect(line); }));
     }
-    PARETO_TRY(read_log(log_, [&](const load::HistoryLine& line) { check.add(line); }));
+    PARETO_ASSIGN(const LogTerms terms,
+                  read_log(log_, [&](const load::HistoryLine& line) { check.add(line); }));
     const load::HistoryVerdict verdict = check.finish();
-    context.out << (json_ ? json_of(verdict) : text_of(verdict)) << std::flush;
+    context.out << (json_ ? json_of(verdict, terms) : text_of(verdict, terms)) << std::flush;
     return verdict.holds() ? kExitDone : kExitFailed;
   }
 
  private:
-  std::string text_of(const load::HistoryVerdict& verdict) const {
+  std::string text_of(const load::HistoryVerdict& verdict, const LogTerms& terms) const {
     std::string text = fmt::format(
         "{} answered, {} failed, {} not sent\n{} lost, {} duplicated, {} out of order\n",
         counted(verdict.answered, "request"), verdict.failed, verdict.not_sent, verdict.lost,
@@ -79,17 +83,23 @@ class HistoryCommand final : public Command {
       text += fmt::format("{} compared, {} wrong\n", counted(verdict.compared, "output"),
                           verdict.wrong);
     }
+    if (terms.last > 0) {
+      text += fmt::format("{}, {} void, {} cut short\n", counted(terms.last, "term"),
+                          counted(terms.void_lines, "line"), terms.cut_lines);
+    }
     for (const std::string& finding : verdict.findings) text += printable(finding) + "\n";
     return text;
   }
 
-  static std::string json_of(const load::HistoryVerdict& verdict) {
+  static std::string json_of(const load::HistoryVerdict& verdict, const LogTerms& terms) {
     nlohmann::ordered_json document{
         {"holds", verdict.holds()},       {"answered", verdict.answered},
         {"failed", verdict.failed},       {"not_sent", verdict.not_sent},
         {"lost", verdict.lost},           {"duplicated", verdict.duplicated},
         {"reordered", verdict.reordered}, {"compared", verdict.compared},
-        {"wrong", verdict.wrong},         {"findings", verdict.findings}};
+        {"wrong", verdict.wrong},         {"terms", terms.last},
+        {"void_lines", terms.void_lines}, {"cut_lines", terms.cut_lines},
+        {"findings", verdict.findings}};
     return dump(document) + "\n";
   }
 

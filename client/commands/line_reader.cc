@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
+#include <string_view>
 
 #include "core/base/file.h"
 
@@ -15,27 +16,37 @@ namespace {
 
 /// A longer line is no name of a file.
 constexpr std::size_t kLongestLine = 1 << 20;
+/// How often a file is asked for more.
+constexpr int kAskingMs = 100;
+constexpr std::string_view kEnd = ".";
 
 }  // namespace
 
-Expected<LineReader> LineReader::of(int input, int stop) {
+Expected<LineReader> LineReader::of(int input, int stop, bool grows) {
   FileDescriptor wake(::eventfd(0, EFD_CLOEXEC));
   if (!wake) return tl::unexpected(error_from_errno(errno, "making an event"));
-  return LineReader(input, stop, std::move(wake));
+  return LineReader(input, stop, std::move(wake), grows);
+}
+
+bool LineReader::wait_for_input() const {
+  // A file is always readable: it is asked again after a while.
+  std::array<pollfd, 3> waiting{
+      {{grows_ ? -1 : input_, POLLIN, 0}, {stop_, POLLIN, 0}, {wake_.get(), POLLIN, 0}}};
+  while (::poll(waiting.data(), waiting.size(), grows_ ? kAskingMs : -1) < 0) {
+    if (errno != EINTR) return false;
+  }
+  return waiting[1].revents == 0 && waiting[2].revents == 0;
 }
 
 bool LineReader::fill() {
-  std::array<pollfd, 3> waiting{
-      {{input_, POLLIN, 0}, {stop_, POLLIN, 0}, {wake_.get(), POLLIN, 0}}};
-  while (::poll(waiting.data(), waiting.size(), -1) < 0) {
-    if (errno != EINTR) return false;
-  }
-  if (waiting[1].revents != 0 || waiting[2].revents != 0) return false;
+  if (!grows_ && !wait_for_input()) return false;
   std::array<char, 4096> chunk{};
   ssize_t got = 0;
-  do {
+  for (;;) {
     got = ::read(input_, chunk.data(), chunk.size());
-  } while (got < 0 && errno == EINTR);
+    if (got < 0 && errno == EINTR) continue;
+    if (got != 0 || !grows_ || !wait_for_input()) break;
+  }
   if (got <= 0) return false;
   buffer_.append(chunk.data(), static_cast<std::size_t>(got));
   return buffer_.size() <= kLongestLine + chunk.size();
@@ -51,9 +62,16 @@ std::optional<std::string> LineReader::next() {
   std::array<pollfd, 2> unwanted{{{stop_, POLLIN, 0}, {wake_.get(), POLLIN, 0}}};
   const bool stopped = ::poll(unwanted.data(), unwanted.size(), 0) > 0;
   if (stopped || (end == std::string::npos && buffer_.empty())) return std::nullopt;
+  // What is not ended yet may still grow.
+  if (grows_ && end == std::string::npos) return std::nullopt;
   std::string line = buffer_.substr(0, end);
   buffer_.erase(0, end == std::string::npos ? end : end + 1);
   if (line.ends_with('\r')) line.pop_back();
+  if (grows_ && line == kEnd) {
+    ended_ = true;
+    buffer_.clear();
+    return std::nullopt;
+  }
   return line;
 }
 

@@ -14,7 +14,8 @@ class LineReader {
  public:
   /// Opens a reader of `input`, which stays open and the caller's. `stop` becomes readable when no
   /// more lines are wanted; -1 means never.
-  static Expected<LineReader> of(int input, int stop);
+  /// `grows`: the input is a file to which lines are still added, until one that is only a dot.
+  static Expected<LineReader> of(int input, int stop, bool grows = false);
 
   /// Returns the next line without its end ("\n", "\r\n"); the last one need not have any. No value
   /// means the input has ended or failed, or no more are wanted.
@@ -23,14 +24,17 @@ class LineReader {
   void cancel() const;
 
  private:
-  LineReader(int input, int stop, FileDescriptor wake)
-      : input_(input), stop_(stop), wake_(std::move(wake)) {}
+  LineReader(int input, int stop, FileDescriptor wake, bool grows)
+      : input_(input), stop_(stop), wake_(std::move(wake)), grows_(grows) {}
+  /// Waits until there may be more; false: none is wanted.
+  bool wait_for_input() const;
   /// Waits for more; false: there is none.
   bool fill();
 
   int input_;
   int stop_;
   FileDescriptor wake_;
+  bool grows_;
   std::string buffer_;
   bool ended_ = false;
 };

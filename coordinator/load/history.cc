@@ -37,18 +37,62 @@ std::string difference(const std::vector<std::string>& files,
   return "";
 }
 
+std::string text_of(const Json& document, const char* name) {
+  const Json* const text = member(document, name, Json::value_t::string);
+  return text == nullptr ? std::string() : text->get<std::string>();
+}
+
+/// Returns the number under "term"; 0: there is none.
+std::uint64_t term_of(const Json& document) {
+  const Json* const term = member(document, "term", Json::value_t::number_unsigned);
+  return term == nullptr ? 0 : term->get<std::uint64_t>();
+}
+
 }  // namespace
+
+Expected<std::optional<HistoryLine>> HistoryReader::take(std::string_view line) {
+  ++number_;
+  if (line.empty()) return std::nullopt;
+  auto read = with_context(parse_history_line(line), "{}:{}", name_, number_);
+  const bool begins = read && read->begins;
+  if (cut_ && !begins) return tl::unexpected(*std::exchange(cut_, std::nullopt));
+  if (cut_) ++cut_lines_;
+  cut_.reset();
+  if (!read) {
+    // Nothing may follow it but a term.
+    cut_ = std::move(read).error();
+    return std::nullopt;
+  }
+  if (begins ? read->begins->term <= term_ : read->term < term_) {
+    ++void_lines_;
+    return std::nullopt;
+  }
+  if (begins) term_ = read->begins->term;
+  return *std::move(read);
+}
 
 Expected<HistoryLine> parse_history_line(std::string_view line) {
   const Json document = Json::parse(line, nullptr, /*allow_exceptions=*/false);
   if (!document.is_object()) return fail(ErrorCode::kCorrupt, "it is no JSON object");
+  HistoryLine read;
+  read.term = term_of(document);
+  if (document.contains("lease")) {
+    read.begins = TermLine{read.term, text_of(document, "lease"), text_of(document, "plan"),
+                           text_of(document, "by"), text_of(document, "program")};
+    if (read.term > 0 && !read.begins->lease.empty()) return read;
+    return fail(ErrorCode::kCorrupt,
+                "it begins a term and has no \"term\" from 1, or no \"lease\"");
+  }
+  if (document.value("ends", Json(false)) == Json(true)) {
+    read.ends = true;
+    return read;
+  }
   const Json* const number = member(document, "number", Json::value_t::number_unsigned);
   const Json* const request = member(document, "request", Json::value_t::string);
   if (number == nullptr || request == nullptr) {
     return fail(ErrorCode::kCorrupt,
                 "it has no \"number\" and \"request\", as deploy --json writes");
   }
-  HistoryLine read;
   read.number = number->get<std::uint64_t>();
   read.request = request->get<std::string>();
   if (read.number >= kMostRequests) {
@@ -75,10 +119,12 @@ void HistoryCheck::find(std::string sentence) {
 }
 
 void HistoryCheck::expect(const HistoryLine& right) {
-  if (!right.error) right_.try_emplace(right.request, right.outputs);
+  if (!right.error && !right.begins && !right.ends)
+    right_.try_emplace(right.request, right.outputs);
 }
 
 void HistoryCheck::add(const HistoryLine& line) {
+  if (line.begins || line.ends) return;
   if (line.number >= seen_.size()) seen_.resize(line.number + 1);
   if (seen_[line.number]) {
     ++verdict_.duplicated;

@@ -1,7 +1,12 @@
-// Checks the log of a stream, as `deploy --json` writes it: one line a request.
+// Checks the log of a stream, as `deploy --json` and `deploy --log` write it: one line a request.
 //
-//   {"number":0,"request":"a.npy","latency_ms":12.1,"output":["results/a.npy"]}
-//   {"number":1,"request":"b.npy","error":"…"}
+//   {"term":1,"lease":"deploy-5f0c…","plan":"9ab3…","by":"lab on desk","program":"77…"}
+//   {"number":0,"request":"a.npy","latency_ms":12.1,"output":["results/a.npy"],"term":1}
+//   {"number":1,"request":"b.npy","error":"…","term":1}
+//
+// A log of `--log` has terms: a line that names one of its own begins it, and each answer says in
+// which it was given. Lines of a term that is over are void: they come from a program that has been
+// replaced and does not know it yet. So is a line that a crash cut short before a term began.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +20,49 @@
 
 namespace pareto::load {
 
+/// The beginning of a term.
+struct TermLine {
+  std::uint64_t term = 0;  ///< from 1
+  std::string lease;       ///< name of what one program at a time does
+  std::string plan;        ///< digest of the plan
+  std::string by;          ///< who began it
+  std::string program;     ///< a random word of that program
+};
+
 struct HistoryLine {
   std::uint64_t number = 0;  ///< the request's, from 0
   std::string request;
   std::optional<std::string> error;  ///< no value: it was answered
   bool sent = true;                  ///< false: it failed without having been sent
   std::vector<std::string> outputs;  ///< files of its result
+  std::uint64_t term = 0;            ///< in which it was answered; 0: the log has none
+  std::optional<TermLine> begins{};  ///< the line begins a term, and is no request's
+  bool ends = false;                 ///< the line says that all requests have their answers
+};
+
+/// The longest line of a log, in bytes.
+inline constexpr std::size_t kLongestLogLine = std::size_t{1} << 20;
+
+/// Reads the lines of a log, in order. Threads: one owner.
+class HistoryReader {
+ public:
+  /// `name`: that of the log, for errors.
+  explicit HistoryReader(std::string name) : name_(std::move(name)) {}
+  /// Takes the next line. Returns no value if it says nothing: it is empty, void, or cut short.
+  /// Fails: kCorrupt, naming log and line.
+  Expected<std::optional<HistoryLine>> take(std::string_view line);
+  std::uint64_t void_lines() const { return void_lines_; }
+  std::uint64_t cut_lines() const { return cut_ ? cut_lines_ + 1 : cut_lines_; }
+  /// Returns the last term that began; 0: none has.
+  std::uint64_t term() const { return term_; }
+
+ private:
+  const std::string name_;
+  std::size_t number_ = 0;
+  std::uint64_t term_ = 0;
+  std::uint64_t void_lines_ = 0;
+  std::uint64_t cut_lines_ = 0;
+  std::optional<Error> cut_;  ///< why the line before is none
 };
 
 /// Reads one line. Fails: kCorrupt, with what is wrong.
