@@ -42,6 +42,10 @@ Json device_json(const DeviceView& device) {
   json["frequency_max_hertz"] = or_null(machine.frequency_max_hertz);
   json["throttled"] = machine.throttled;
   json["throttle_events"] = machine.throttle_events;
+  json["used_by"] = Json::array();
+  for (const control::Holder& holder : reading.observation.holders) {
+    json["used_by"].push_back(control::to_string(holder));
+  }
   return json;
 }
 

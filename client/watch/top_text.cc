@@ -68,8 +68,14 @@ std::string device_table(const Activity& activity, const report::ReportStyle& st
                            {"clock", report::Align::kRight, 2},
                            {"slowed down"}});
   std::string problems;
+  std::string users;
   for (const DeviceView& device : activity.devices) {
     const DeviceReading& reading = device.reading;
+    if (reading.problem.empty() && !reading.observation.holders.empty()) {
+      users += paragraph(fmt::format("{}: used by {}", reading.name,
+                                     control::to_string(reading.observation.holders)),
+                         report::RowStyle::kFaint, style, kIndent);
+    }
     if (!reading.problem.empty()) {
       table.add({reading.name, reading.address, "", "no answer"}, report::RowStyle::kBad);
       problems += paragraph(reading.problem, report::RowStyle::kBad, style, kIndent);
@@ -99,7 +105,7 @@ std::string device_table(const Activity& activity, const report::ReportStyle& st
         report::RowStyle::kFaint, style, kIndent);
   }
   table.remove_if_repeated(1, 0);
-  return table.render(style, kMoreRoom) + note + problems;
+  return table.render(style, kMoreRoom) + note + users + problems;
 }
 
 struct StageRow {

@@ -107,6 +107,21 @@ TEST(TopText, SaysThatAnImitatedDeviceIsBusierThanItsProcessor) {
   EXPECT_EQ(line["devices"][1]["imitated"], false);
 }
 
+TEST(TopText, NamesThoseWhoUseADevice) {
+  const auto at = [](int time) {
+    DeviceReading device = test::device_after("pi-1", time, {});
+    device.observation.holders = {
+        {.who = "coordinator lab", .command = "sweep", .since = std::chrono::minutes(3)}};
+    return std::vector{device, test::device_after("server", time, {})};
+  };
+  const Activity activity = activity_between(at(2), at(4));
+  EXPECT_THAT(top_text(activity, {}),
+              HasSubstr("\npi-1: used by sweep of coordinator lab (since 3 min)\n"));
+  const json line = json::parse(top_json(activity, "2026-01-31T10:15:02Z"));
+  EXPECT_EQ(line["devices"][0]["used_by"], json::array({"sweep of coordinator lab (since 3 min)"}));
+  EXPECT_EQ(line["devices"][1]["used_by"], json::array());
+}
+
 TEST(TopText, ShowsTheShareOfTurnsAndWhatWasTooLate) {
   const auto at = [](int time) {
     control::StageActivity stage = test::stage_after(0, time, {});
