@@ -60,6 +60,7 @@ Expected<cluster::Cluster> DeviceFlags::connect(const Context& context, int coun
 Expected<cluster::Cluster> DeviceFlags::connect_only(
     const Context& context, int count, std::vector<cluster::NamedCondition> conditions,
     const NeededDevices& needed) const {
+  PARETO_TRY(use.read_wait());
   const auto start = [&]() -> Expected<cluster::Cluster> {
     if (!testbed.empty()) {
       PARETO_ASSIGN(const cluster::ChosenTestbed chosen, cluster::find_testbed(testbed));

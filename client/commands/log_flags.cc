@@ -24,6 +24,8 @@ namespace {
 
 /// How often a standby looks for the program that it stands by for.
 constexpr std::chrono::milliseconds kLooking{500};
+/// How often the log is read for people.
+constexpr std::chrono::seconds kReading{10};
 /// A device that does not answer for this long says nothing of who holds it.
 constexpr std::chrono::milliseconds kAnswering{2000};
 /// How many times in a row nobody must hold the lease: a program whose device was restarted is
@@ -60,12 +62,19 @@ Expected<> check_leases_known(const cluster::Cluster& cluster) {
 Expected<bool> stand_by(Context& context, const cluster::Cluster& cluster,
                         const std::string& path) {
   WaitingNote note(context);
+  PARETO_ASSIGN(load::LogState state, load::read_answer_log(path));
+  TimePoint read = std::chrono::steady_clock::now();
   for (int gone = 0; gone < kGone;) {
-    PARETO_ASSIGN(const load::LogState state, load::read_answer_log(path));
-    if (state.ended) return false;
     std::string waits = fmt::format("{} is not there yet", path);
     if (state.term) waits = holder_of(cluster, state.term->lease);
     gone = waits.empty() ? gone + 1 : 0;
+    const TimePoint now = std::chrono::steady_clock::now();
+    // A log may be long. It says more only if its program is gone, or for people.
+    if (gone > 0 || !state.term || now - read > kReading) {
+      PARETO_ASSIGN(state, load::read_answer_log(path));
+      read = now;
+    }
+    if (state.ended) return false;
     if (!waits.empty()) {
       note.show(fmt::format("standing by, {} so far: {}", counted(state.answers.size(), "answer"),
                             waits));

@@ -40,13 +40,15 @@ void UseFlags::add_to(CLI::App& app, DeviceNeed of_command) {
                "those of a busy device");
 }
 
+Expected<std::optional<Nanoseconds>> UseFlags::read_wait() const {
+  if (!wait) return std::nullopt;
+  return parse_long_time(*wait, "--wait");
+}
+
 Expected<std::uint64_t> UseFlags::take(const Context& context, cluster::Cluster& cluster) {
   if (need == DeviceNeed::kLooks) return std::uint64_t{0};
   if (program == 0) program = random_program();
-  Nanoseconds patience = kEnding;
-  if (wait) {
-    PARETO_ASSIGN(patience, parse_long_time(*wait, "--wait"));
-  }
+  PARETO_ASSIGN(const std::optional<Nanoseconds> patience, read_wait());
   control::DeviceUse use;
   use.exclusive = need == DeviceNeed::kMeasures && !share;
   use.command = command;
@@ -67,7 +69,8 @@ Expected<std::uint64_t> UseFlags::take(const Context& context, cluster::Cluster&
     }
     return true;
   };
-  auto taken = cluster.take(use, std::chrono::steady_clock::now() + patience, waiting);
+  auto taken =
+      cluster.take(use, std::chrono::steady_clock::now() + patience.value_or(kEnding), waiting);
   if (!taken && refused && taken.error().code == ErrorCode::kUnavailable) {
     taken.error().message += wait ? fmt::format("; not free within {}", *wait)
                                   : std::string("; --wait 10m waits for its turn");

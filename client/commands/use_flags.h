@@ -7,6 +7,7 @@
 
 #include "client/command.h"
 #include "coordinator/cluster/cluster.h"
+#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/control/device_use.h"
 
@@ -32,6 +33,8 @@ struct UseFlags {
 
   /// Adds the flags that fit the need of the command.
   void add_to(CLI::App& app, DeviceNeed of_command);
+  /// Returns --wait; no value: it was not given. Fails: kInvalidArgument.
+  Expected<std::optional<Nanoseconds>> read_wait() const;
   /// Takes the devices for this command, and waits for them if --wait says so. Returns the last
   /// known term of the lease. Fails: as Cluster::take(), with the remedy; kInvalidArgument.
   Expected<std::uint64_t> take(const Context& context, cluster::Cluster& cluster);

@@ -2,6 +2,7 @@
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -24,7 +25,12 @@ class FakeControl final : public wire::Control::Service {
   grpc::Status Describe(grpc::ServerContext*, const wire::DescribeRequest* request,
                         wire::DescribeReply* reply) override {
     asked_protocol = request->protocol();
-    reply->set_protocol(protocol);
+    if (only != 0 && request->protocol() != only) {
+      return {grpc::StatusCode::INVALID_ARGUMENT,
+              fmt::format("the coordinator speaks protocol {}, this daemon speaks {}",
+                          request->protocol(), only)};
+    }
+    reply->set_protocol(only != 0 ? only : protocol);
     reply->set_version("9.9");
     reply->set_memory_bytes(1 << 20);
     reply->mutable_place()->set_boot_id("boot");
@@ -63,7 +69,9 @@ class FakeControl final : public wire::Control::Service {
     wire::AttendRequest request;
     while (stream->Read(&request)) {
       peers.assign(request.peers().begin(), request.peers().end());
-      stream->Write(reply);
+      ++heard;
+      beats = request.beats();
+      if (!silent || heard == 1) stream->Write(reply);
     }
     return grpc::Status::OK;
   }
@@ -119,6 +127,10 @@ class FakeControl final : public wire::Control::Service {
   std::uint64_t session = 0;
   std::vector<std::string> peers;
   bool attendable = true;
+  std::uint32_t only = 0;  ///< the one protocol of a daemon of the last release
+  std::atomic<bool> silent{false};
+  std::atomic<int> heard{0};
+  std::atomic<bool> beats{false};
   std::mutex mutex;
   std::condition_variable released;
   bool let_go = false;
@@ -191,6 +203,32 @@ TEST_F(GrpcDaemonClientTest, AnotherProtocolVersionIsRefusedNamingBoth) {
     EXPECT_THAT(error.message, HasSubstr(std::to_string(plan::kProtocolVersion + 41)));
     EXPECT_THAT(error.message, HasSubstr(fmt::format("speaks {}", plan::kProtocolVersion)));
   }
+}
+
+TEST_F(GrpcDaemonClientTest, SpeaksWithADaemonOfTheLastRelease) {
+  control_.only = plan::kOldestProtocol;
+  const auto client = connect().value();
+  EXPECT_EQ(client->info().protocol, plan::kOldestProtocol);
+  EXPECT_TRUE(client->unload_shard("a"));
+  EXPECT_FALSE(control_.beats) << "it would not know them";
+  control_.only = plan::kOldestProtocol - 1;
+  EXPECT_THAT(connect().error().message,
+              HasSubstr(fmt::format("speaks protocol {}", plan::kProtocolVersion)));
+}
+
+TEST_F(GrpcDaemonClientTest, ADaemonThatGivesNoSignOfLifeIsLost) {
+  control_.silent = true;
+  const auto client = connect().value();
+  ASSERT_TRUE(client->unload_shard("a"));
+  EXPECT_TRUE(control_.beats);
+  // The call itself would wait for a minute.
+  const auto lost = client->status(std::chrono::minutes(1));
+  ASSERT_FALSE(lost);
+  EXPECT_EQ(lost.error().code, ErrorCode::kUnavailable);
+  EXPECT_THAT(lost.error().message,
+              testing::AllOf(HasSubstr("pi-1"), HasSubstr("no sign of life")));
+  EXPECT_THAT(client->unload_shard("a").error().message, HasSubstr("no sign of life"));
+  EXPECT_GT(control_.heard, 3) << "it was asked again and again";
 }
 
 TEST_F(GrpcDaemonClientTest, StreamsTensorsInChunksAndCountsThem) {
