@@ -14,7 +14,8 @@ namespace pareto::control {
 /// The longest time between two requests of a coordinator that beats.
 inline constexpr Nanoseconds kBeat = std::chrono::seconds(1);
 /// The time for which a session lasts without a request: some beats may come late, or not at all.
-inline constexpr Nanoseconds kLease = std::chrono::seconds(5);
+/// Devices are free five seconds after their coordinator is gone, with the time to close stages.
+inline constexpr Nanoseconds kLease = std::chrono::seconds(4);
 /// The lease in terms of the slowest answer to a beat, on links that are slower than that.
 inline constexpr int kLeaseOverSlowest = 8;
 inline constexpr Nanoseconds kLongestLease = std::chrono::seconds(60);

@@ -261,15 +261,15 @@ TEST_F(Leases, OneThatIsNotHeardOfIsEndedAndToldWhy) {
   ASSERT_TRUE(attend(beating, {}));
   ASSERT_TRUE(table_.attend(old, {}, at(0))) << "one of protocol 8 never beats";
   ASSERT_TRUE(attend(beating, {}, 3));
-  table_.judge(at(4.9), {});
+  table_.judge(at(3.9), {});
   EXPECT_THAT(cancelled_, testing::IsEmpty());
-  table_.judge(at(5.1), {});
-  table_.judge(at(5.2), {});
+  table_.judge(at(4.1), {});
+  table_.judge(at(4.2), {});
   EXPECT_THAT(cancelled_, testing::ElementsAre("silent")) << "once, and nobody else";
   table_.end(silent);
   const Error error = table_.check(silent, {std::nullopt, "silent"}).error();
   EXPECT_EQ(error.code, ErrorCode::kUnavailable);
-  EXPECT_THAT(error.message, HasSubstr("no sign of life for 5.1 s"));
+  EXPECT_THAT(error.message, HasSubstr("no sign of life for 4.1 s"));
 }
 
 TEST_F(Leases, ADaemonThatStoodStillJudgesNobodyForIt) {
