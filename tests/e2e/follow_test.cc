@@ -162,7 +162,9 @@ TEST_F(FollowFaults, RateSteps) {
     row.add(fmt::format("rate at {} right after the change", rate), 100 * later / soon,
             "% of later");
   }
+  // The pipe is not left without a reader.
   enough = true;
+  feeding.join();
   process.signal(SIGINT);
   process.wait();
   EXPECT_THAT(process.errors(), HasSubstr(", 0 failed"));
