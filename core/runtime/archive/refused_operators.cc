@@ -21,11 +21,20 @@ std::span<const OperatorGroup> refused_operators() {
        "pin_memory resize resize_ resize_as resize_as_ set set_ set_data"},
       {"aten", "its kernel uses sizes or indices that it does not check",
        "_ctc_loss _fft_c2c _fft_c2r _fft_r2c _local_scalar_dense _masked_softmax _reshape_alias "
-       "_saturate_weight_to_fp16 _transform_bias_rescale_qkv _weight_norm _weight_norm_interface "
-       "ctc_loss fractional_max_pool2d fractional_max_pool3d histogram histogramdd "
-       "linalg_ldl_factor linalg_ldl_factor_ex linalg_ldl_solve linalg_lu_solve lu_solve "
-       "lu_unpack native_batch_norm native_channel_shuffle native_dropout native_group_norm "
-       "native_layer_norm searchsorted"},
+       "_saturate_weight_to_fp16 _stack _transform_bias_rescale_qkv _weight_norm "
+       "_weight_norm_interface align_tensors align_to ctc_loss fractional_max_pool2d "
+       "fractional_max_pool3d histogram histogramdd linalg_ldl_factor linalg_ldl_factor_ex "
+       "linalg_ldl_solve linalg_lu_solve lu_solve lu_unpack native_batch_norm "
+       "native_channel_shuffle native_dropout native_group_norm native_layer_norm "
+       "quantized_lstm_cell searchsorted slow_conv3d sym_numel sym_size sym_storage_offset "
+       "sym_stride thnn_conv2d"},
+      {"aten", "it computes for as long as a number says, and cannot be stopped",
+       "special_chebyshev_polynomial_t special_chebyshev_polynomial_u "
+       "special_chebyshev_polynomial_v special_chebyshev_polynomial_w special_hermite_polynomial_h "
+       "special_hermite_polynomial_he special_laguerre_polynomial_l special_legendre_polynomial_p "
+       "special_shifted_chebyshev_polynomial_t special_shifted_chebyshev_polynomial_u "
+       "special_shifted_chebyshev_polynomial_v special_shifted_chebyshev_polynomial_w"},
+      {"aten", "it looks for an empty text without end", "count"},
       {"aten", "gradients are made by the daemon itself",
        "_adaptive_avg_pool2d_backward _adaptive_avg_pool3d_backward _add_batch_dim _backward "
        "_batch_norm_impl_index_backward _cdist_backward _convolution_double_backward "

@@ -4,12 +4,14 @@
 
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
+#include "core/base/counted.h"
 #include "core/runtime/torch/compat.h"
 
 namespace pareto::runtime {
@@ -19,7 +21,8 @@ using torch::jit::Operation;
 using torch::jit::Operator;
 using torch::jit::Stack;
 /// Throws if the operator may not run on what the stack ends with.
-using StackCheck = void (*)(const Stack&);
+using StackCheck = std::function<void(const Stack&)>;
+using IsMeant = std::function<bool(const c10::FunctionSchema&)>;
 
 void check_division(const Stack& stack) {
   const c10::IValue& dividend = stack[stack.size() - 2];
@@ -61,12 +64,12 @@ bool sorts_list(const c10::FunctionSchema& schema) {
 }
 
 /// Puts the check before those operators of the name that `is_meant` takes.
-void put_before(const char* name, bool (*is_meant)(const c10::FunctionSchema&), StackCheck check) {
+void put_before(const char* name, const IsMeant& is_meant, const StackCheck& check) {
   // A copy: LibTorch's own list changes in the loop.
   const std::vector<std::shared_ptr<Operator>> all =
       torch::jit::getAllOperatorsFor(c10::Symbol::fromQualString(name));
   for (const std::shared_ptr<Operator>& known : all) {
-    if (known->isC10Op() || !is_meant(known->schema())) continue;
+    if (!is_meant(known->schema())) continue;
     const c10::FunctionSchema schema = known->schema();
     // Nodes made before keep a pointer to the operator that is replaced.
     Operation checked = [known, operation = known->getOperation(), check](Stack& stack) mutable {
@@ -80,6 +83,95 @@ void put_before(const char* name, bool (*is_meant)(const c10::FunctionSchema&), 
   }
 }
 
+/// The lengths that lists of whole numbers have to have: kernels take their elements unchecked.
+struct ListLengths {
+  const char* name;
+  std::vector<std::pair<std::string, std::size_t>> lengths;  ///< by argument
+};
+
+const std::vector<ListLengths>& list_lengths() {
+  static const std::vector<ListLengths> kLengths{
+      {"aten::reflection_pad1d", {{"padding", 2}}},
+      {"aten::reflection_pad2d", {{"padding", 4}}},
+      {"aten::reflection_pad3d", {{"padding", 6}}},
+      {"aten::replication_pad1d", {{"padding", 2}}},
+      {"aten::replication_pad2d", {{"padding", 4}}},
+      {"aten::replication_pad3d", {{"padding", 6}}},
+      {"aten::max_unpool2d", {{"output_size", 2}}},
+      {"aten::max_unpool3d", {{"output_size", 3}, {"stride", 3}, {"padding", 3}}}};
+  return kLengths;
+}
+
+void check_lengths(const ListLengths& wanted) {
+  const auto all = torch::jit::getAllOperatorsFor(c10::Symbol::fromQualString(wanted.name));
+  for (const std::shared_ptr<Operator>& known : all) {
+    const std::string overload = known->schema().overload_name();
+    const std::vector<c10::Argument> arguments = known->schema().arguments();
+    put_before(
+        wanted.name,
+        [&](const c10::FunctionSchema& schema) { return schema.overload_name() == overload; },
+        [&wanted, arguments](const Stack& stack) {
+          for (const auto& [name, length] : wanted.lengths) {
+            for (std::size_t i = 0; i < arguments.size(); ++i) {
+              if (arguments[i].name() != name) continue;
+              const c10::IValue& list = stack[stack.size() - arguments.size() + i];
+              if (list.isIntList() && list.toIntVector().size() != length) {
+                throw std::runtime_error(fmt::format("{}: {} has {}, not {}", wanted.name, name,
+                                                     counted(list.toIntVector().size(), "number"),
+                                                     length));
+              }
+            }
+          }
+        });
+  }
+}
+
+bool is_whole(const c10::IValue& value) {
+  return value.isInt() || (value.isTensor() && value.toTensor().defined() &&
+                           c10::isIntegralType(value.toTensor().scalar_type(), true));
+}
+
+bool holds(const c10::IValue& value, std::int64_t number) {
+  if (value.isInt()) return value.toInt() == number;
+  return value.toTensor().eq(number).any().item<bool>();
+}
+
+/// Returns whether the least number of a type is among the values: without a positive counterpart
+/// it cannot be divided by −1.
+bool holds_least(const c10::IValue& value) {
+  if (value.isInt()) return value.toInt() == std::numeric_limits<std::int64_t>::min();
+  switch (value.toTensor().scalar_type()) {
+    case c10::ScalarType::Int:
+      return holds(value, std::numeric_limits<std::int32_t>::min());
+    case c10::ScalarType::Long:
+      return holds(value, std::numeric_limits<std::int64_t>::min());
+    default:
+      return false;  // smaller ones are divided as int
+  }
+}
+
+/// Checks a division of whole numbers element by element; divisions by 0 are checked by kernels.
+void check_tensor_division(const Stack& stack, std::size_t arguments) {
+  const c10::IValue& dividend = stack[stack.size() - arguments];
+  const c10::IValue& divisor = stack[stack.size() - arguments + 1];
+  if (!is_whole(dividend) || !is_whole(divisor)) return;
+  if (holds(divisor, -1) && holds_least(dividend)) {
+    throw std::runtime_error("the least whole number is divided by -1");
+  }
+}
+
+void check_tensor_divisions(const char* name) {
+  for (const std::size_t arguments : {2U, 3U, 4U}) {
+    put_before(
+        name,
+        [arguments](const c10::FunctionSchema& schema) {
+          return schema.arguments().size() == arguments && !is_of_numbers(schema) &&
+                 schema.arguments()[0].type()->kind() == c10::TypeKind::TensorType;
+        },
+        [arguments](const Stack& stack) { check_tensor_division(stack, arguments); });
+  }
+}
+
 }  // namespace
 
 void install_safe_operators() {
@@ -88,6 +180,13 @@ void install_safe_operators() {
          {"aten::remainder", "aten::floordiv", "aten::divmod", "aten::__round_to_zero_floordiv"}) {
       put_before(division, is_of_numbers, check_division);
     }
+    for (const char* const division :
+         {"aten::remainder", "aten::remainder_", "aten::floor_divide", "aten::floor_divide_",
+          "aten::fmod", "aten::fmod_", "aten::div", "aten::div_", "aten::divide",
+          "aten::divide_"}) {
+      check_tensor_divisions(division);
+    }
+    for (const ListLengths& lengths : list_lengths()) check_lengths(lengths);
     put_before("aten::sort", sorts_list, check_sort);
     put_before("aten::sorted", sorts_list, check_sorted);
     return true;

@@ -148,6 +148,29 @@ TEST(HostileCode, NumbersThatTheProcessorRefusesFailTheRequest) {
   EXPECT_THAT(error_of("(-9223372036854775807 - 1) // -1"), HasSubstr("divided by -1"));
 }
 
+TEST(HostileCode, TensorsThatTheProcessorRefusesFailTheRequest) {
+  const std::string least = "torch.full([2], m)";
+  EXPECT_EQ(error_of("(" + least + " // torch.full([2], n - 2)).sum()"), "");
+  EXPECT_THAT(error_of(least + " // torch.full([2], n - 1)"), HasSubstr("divided by -1"));
+  EXPECT_THAT(error_of(least + " % (n - 1)"), HasSubstr("divided by -1"));
+  EXPECT_THAT(error_of("torch.fmod(" + least + ", n - 1)"), HasSubstr("divided by -1"));
+  EXPECT_THAT(error_of("torch.div(" + least + ", n - 1, rounding_mode=\"trunc\")"),
+              HasSubstr("divided by -1"));
+  EXPECT_THAT(error_of("torch.full([2], -2147483648 + n, dtype=3) // (n - 1)"),
+              HasSubstr("divided by -1"));
+}
+
+TEST(HostileCode, ListsThatAreTooShortFailTheRequest) {
+  EXPECT_EQ(error_of("torch.reflection_pad1d(torch.ones([1, 4]), [1, n + 1]).sum()"), "");
+  EXPECT_THAT(error_of("torch.reflection_pad1d(torch.ones([1, 4]), [n])"),
+              HasSubstr("padding has 1 number, not 2"));
+  EXPECT_THAT(error_of("torch.reflection_pad2d(torch.ones([1, 4, 4]), [1, n])"),
+              HasSubstr("padding has 2 numbers, not 4"));
+  EXPECT_THAT(error_of("torch.max_unpool2d(torch.ones([1, 2, 2]), torch.zeros([1, 2, 2], dtype=4), "
+                       "[n])"),
+              HasSubstr("output_size has 1 number, not 2"));
+}
+
 TEST(HostileCode, ListsWithoutAnOrderAreNotSorted) {
   EXPECT_EQ(error_of("sorted([3.0, 1.0 + n])[0]"), "");
   EXPECT_EQ(error_of("sorted([3, n])[0]"), "");
