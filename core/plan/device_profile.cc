@@ -8,6 +8,7 @@
 #include "core/base/json_integer.h"
 #include "core/base/json_reason.h"
 #include "core/base/json_text.h"
+#include "core/plan/bounded_json.h"
 #include "core/plan/schedule_json.h"
 
 namespace pareto::plan {
@@ -135,7 +136,8 @@ std::string to_json(const DeviceProfile& profile) {
 
 Expected<DeviceProfile> device_profile_from_json(const std::string& text) {
   try {
-    const auto json = nlohmann::json::parse(text);
+    PARETO_ASSIGN(const auto json,
+                  with_context(parse_bounded<nlohmann::json>(text), "device profile"));
     if (json_integer_at<int>(json, "format") != kProfileFormat) {
       return fail(ErrorCode::kInvalidArgument, "profile: format {}, not {}",
                   json_integer_at<int>(json, "format"), kProfileFormat);

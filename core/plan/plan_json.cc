@@ -8,6 +8,7 @@
 #include "core/base/json_reason.h"
 #include "core/base/json_text.h"
 #include "core/base/text.h"
+#include "core/plan/bounded_json.h"
 #include "core/plan/plan.h"
 #include "core/plan/plan_check.h"
 #include "core/plan/schedule_json.h"
@@ -256,7 +257,9 @@ template <typename Take>
 auto read_document(const std::string& text, const char* what, Take take)
     -> decltype(take(nlohmann::json())) {
   try {
-    return take(nlohmann::json::parse(text));
+    PARETO_ASSIGN(const auto json,
+                  with_context(parse_bounded<nlohmann::json>(text), "this is no {}", what));
+    return take(json);
   } catch (const nlohmann::json::exception& error) {
     return fail(ErrorCode::kInvalidArgument, "this is no {}: {}", what, json_reason(error));
   }

@@ -6,6 +6,7 @@
 #include "core/base/json_integer.h"
 #include "core/base/json_reason.h"
 #include "core/base/json_text.h"
+#include "core/plan/bounded_json.h"
 #include "core/plan/weight_json.h"
 
 namespace pareto::plan {
@@ -153,7 +154,7 @@ std::string manifest_json(const Shard& shard) {
 
 Expected<Shard> shard_from_manifest(const std::string& text, std::string archive) {
   try {
-    const Json json = Json::parse(text);
+    PARETO_ASSIGN(const Json json, with_context(parse_bounded<Json>(text), "shard manifest"));
     PARETO_ASSIGN(Shard shard, parse(json));
     PARETO_TRY(check_digest(json, archive));
     shard.archive = std::move(archive);

@@ -7,6 +7,7 @@
 #include "core/base/json_integer.h"
 #include "core/base/json_reason.h"
 #include "core/base/json_text.h"
+#include "core/plan/bounded_json.h"
 #include "core/plan/training_order.h"
 #include "core/plan/weight_json.h"
 
@@ -142,7 +143,8 @@ Expected<TrainingSettings> training_from_json(const std::string& text) {
                 kMostTrainingBytes);
   }
   try {
-    return with_context(settings_from(Json::parse(text)), "training");
+    PARETO_ASSIGN(const Json json, with_context(parse_bounded<Json>(text), "training"));
+    return with_context(settings_from(json), "training");
   } catch (const nlohmann::json::exception& error) {
     return fail(ErrorCode::kCorrupt, "training: {}", json_reason(error));
   }

@@ -75,6 +75,17 @@ TEST(Shard, NumbersThatNoIntegerHoldsAreRefused) {
   EXPECT_NE(problem([](auto& j) { j["format"] = (1LL << 32) + 1; }), "");
 }
 
+TEST(Shard, AManifestThatWouldTakeMuchMemoryIsRefusedEarly) {
+  const auto problem = [](const std::string& text) {
+    return shard_from_manifest(text, "").error().message;
+  };
+  EXPECT_THAT(problem(std::string(5'000'000, '[')), HasSubstr("nested deeper than 64 levels"));
+  std::string many = "[";
+  for (int i = 0; i < 600'000; ++i) many += "[],";
+  EXPECT_THAT(problem(many + "1]"), HasSubstr("more than 524288 values"));
+  EXPECT_THAT(problem("{\"format\": "), HasSubstr("shard manifest"));
+}
+
 TEST(Shard, AnotherArchiveThanTheManifestsIsRefused) {
   const Shard shard = sample_shard();
   const auto read = shard_from_manifest(manifest_json(shard), shard.archive + "x");
