@@ -24,12 +24,21 @@ std::optional<std::pair<char32_t, std::size_t>> code_point(std::string_view byte
   return {{value, length}};
 }
 
+/// Returns whether a character ends a line or paragraph, or changes the direction of those around
+/// it (Unicode, bidirectional controls).
+bool ends_line_or_turns(char32_t value) {
+  return value == 0x61C || value == 0x200E || value == 0x200F || value == 0x2028 ||
+         value == 0x2029 || (value >= 0x202A && value <= 0x202E) ||
+         (value >= 0x2066 && value <= 0x2069);
+}
+
 /// Returns how many bytes the character at their start takes; 0: it is none that may be shown.
 std::size_t printable_length(std::string_view bytes) {
   const auto next = code_point(bytes);
   if (!next) return 0;
   const auto [value, length] = *next;
-  return value < 0x20 || (value >= 0x7F && value < 0xA0) ? 0 : length;
+  const bool controls = value < 0x20 || (value >= 0x7F && value < 0xA0);
+  return controls || ends_line_or_turns(value) ? 0 : length;
 }
 
 }  // namespace

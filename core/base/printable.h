@@ -7,7 +7,8 @@
 
 namespace pareto {
 
-/// Returns whether the bytes are UTF-8 without control characters, neither C0 nor C1.
+/// Returns whether the bytes are UTF-8 without control characters: neither C0 nor C1, nor
+/// those that end lines or turn the direction of text.
 bool is_printable(std::string_view bytes);
 /// Returns at most `most` bytes of the text, whole characters; a blank in place of each byte that
 /// is none, or controls something.

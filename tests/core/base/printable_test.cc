@@ -21,6 +21,13 @@ TEST(Printable, WhatControlsATerminalBecomesBlank) {
   for (const char* text : {"\x1b", "\n", "\x7f", "\xC2\x9B"}) EXPECT_FALSE(is_printable(text));
 }
 
+TEST(Printable, WhatTurnsTextOrEndsLinesBecomesBlank) {
+  EXPECT_EQ(printable("pi\u202Eexe.1"), "pi   exe.1");
+  EXPECT_EQ(printable("a\u2028b\u2066c\u061Cd"), "a   b   c  d");
+  EXPECT_FALSE(is_printable("\u200F"));
+  EXPECT_TRUE(is_printable("שלום"));
+}
+
 TEST(Printable, BytesThatAreNoCharactersBecomeBlank) {
   for (const char* text : {"\xff", "\xC3", "\xC0\xAF", "\xED\xA0\x80", "\xF4\x90\x80\x80"}) {
     EXPECT_FALSE(is_printable(text));
