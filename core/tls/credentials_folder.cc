@@ -154,7 +154,8 @@ Expected<NewCredentials> NewCredentials::begin(const fs::path& folder) {
   auto impl = std::make_unique<Impl>();
   std::error_code problem;
   // A link leads to it; a slash at its end does not count.
-  impl->folder = fs::weakly_canonical(folder, problem);
+  // One that is not there yet stays relative without the first of the two calls.
+  impl->folder = fs::weakly_canonical(fs::absolute(folder, problem), problem);
   if (problem) return tl::unexpected(error_from_errno(problem.value(), folder.string()));
   if (!impl->folder.has_filename()) impl->folder = impl->folder.parent_path();
   struct stat before {};
