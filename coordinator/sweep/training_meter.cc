@@ -57,12 +57,17 @@ plan::TrainingSettings measured_training() {
   return settings;
 }
 
+std::vector<std::int64_t> training_sizes(const plan::Plan& plan) {
+  std::vector<std::int64_t> sizes = load::micro_batch_sizes(plan);
+  if (sizes.empty()) sizes = {plan.batch};
+  return sizes;
+}
+
 Expected<std::vector<train::MicroBatch>> example_batch(const model::Model& model,
                                                        const plan::Plan& plan,
                                                        cluster::ModelWorkload& workload) {
   PARETO_ASSIGN(const IntegerRange labels, labels_of(model));
-  std::vector<std::int64_t> sizes = load::micro_batch_sizes(plan);
-  if (sizes.empty()) sizes = {plan.batch};
+  const std::vector<std::int64_t> sizes = training_sizes(plan);
   ValueSpec label;
   label.kind = ValueSpec::Kind::kTensor;
   label.range = labels;

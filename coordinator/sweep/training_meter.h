@@ -20,6 +20,9 @@ namespace pareto::sweep {
 /// Returns how trials are trained: plain SGD with a momentum of 0.9.
 plan::TrainingSettings measured_training();
 
+/// Returns the samples of each micro-batch of a step.
+std::vector<std::int64_t> training_sizes(const plan::Plan& plan);
+
 /// Returns made-up samples of a plan's batch in its micro-batches, with labels of the model's
 /// classes. Fails: kInvalidArgument (the model is no classifier), and as Workload::example().
 Expected<std::vector<train::MicroBatch>> example_batch(const model::Model& model,

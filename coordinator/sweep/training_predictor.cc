@@ -184,9 +184,8 @@ class TrainingPredictor {
     if (!result) return;
     times.result = *result;
     std::vector<double> shares;
-    for (std::int64_t left = plan.batch; left > 0; left -= plan.message_batch()) {
-      shares.push_back(static_cast<double>(std::min(left, plan.message_batch())) /
-                       static_cast<double>(plan.message_batch()));
+    for (const std::int64_t size : training_sizes(plan)) {
+      shares.push_back(static_cast<double>(size) / static_cast<double>(plan.message_batch()));
     }
     const Nanoseconds step = planning::training_step_time(times, measured_training().order, shares);
     results::Prediction prediction;
