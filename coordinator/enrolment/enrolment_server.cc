@@ -10,6 +10,7 @@
 #include <list>
 #include <map>
 #include <mutex>
+#include <ranges>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "core/base/broken_pipes.h"
 #include "core/base/poll.h"
 #include "core/tls/enrolment_channel.h"
+#include "core/transport/site.h"
 #include "core/transport/socket.h"
 
 namespace pareto::enrolment {
@@ -74,13 +76,12 @@ struct EnrolmentServer::Impl {
     if (connections.size() < limits.connections) return;
     std::map<std::string, int> count;
     for (const Connection& one : connections) {
-      if (!one.invited) ++count[transport::host_of(one.peer)];
+      if (!one.invited) ++count[transport::site_of(one.peer)];
     }
-    const auto most =
-        std::ranges::max_element(count, {}, [](const auto& row) { return row.second; });
-    if (most == count.end()) return;
+    if (count.empty()) return;
+    const int most = std::ranges::max(std::views::values(count));
     const auto oldest = std::ranges::find_if(connections, [&](const Connection& one) {
-      return !one.invited && transport::host_of(one.peer) == most->first;
+      return !one.invited && count[transport::site_of(one.peer)] == most;
     });
     end(*oldest);
     connections.erase(oldest);

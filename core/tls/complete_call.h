@@ -10,10 +10,10 @@ struct ssl_st;  // OpenSSL's SSL
 
 namespace pareto::tls {
 
-/// What a call came to.
+/// The end of a call.
 struct CompletedCall {
-  int result = 0;  ///< what it returned last
-  int error = 0;   ///< what SSL_get_error() says of that: SSL_ERROR_NONE if it succeeded
+  int result = 0;  ///< the value that it returned last
+  int error = 0;   ///< SSL_get_error() of that value; SSL_ERROR_NONE if it succeeded
 };
 
 /// Calls `call(&connection)` until it succeeds or fails; OpenSSL's queue of errors is then that of

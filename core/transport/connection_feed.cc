@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "core/base/poll.h"
-#include "core/transport/address.h"
+#include "core/transport/site.h"
 
 namespace pareto::transport {
 namespace {
@@ -27,21 +27,6 @@ int reserved_from() {
   const auto most =
       static_cast<int>(std::min<rlim_t>(limit.rlim_cur, ConnectionFeed::kMostDescriptors));
   return most - std::min(ConnectionFeed::kReserve, most / 2);
-}
-
-/// Returns how many open connections come from the host of this one to the same port, itself
-/// included. The kernel knows them. Descriptors with higher numbers than this one's are not looked
-/// at, because the lowest free number is given out.
-int of_same_host(const FileDescriptor& connection) {
-  const std::string host = host_of(remote_address(connection));
-  const std::string here = local_address(connection);
-  int count = 0;
-  for (int number = 0; number <= connection.get(); ++number) {
-    FileDescriptor other(number);
-    if (local_address(other) == here && host_of(remote_address(other)) == host) ++count;
-    static_cast<void>(other.release());
-  }
-  return count;
 }
 
 }  // namespace
@@ -103,9 +88,9 @@ Expected<> ConnectionFeed::accept_from(const FileDescriptor& listening) {
       refuse("nearly all descriptors that this process may have are open");
       continue;
     }
-    if (connection.get() > kMostOfOneHost && of_same_host(connection) > kMostOfOneHost) {
+    if (!open_.add(site_of(remote_address(connection)), connection.get())) {
       connection.reset();
-      refuse("one host has too many open");
+      refuse("one host, or one network of IPv6, has too many open");
       continue;
     }
     take_(std::move(connection));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/transport/open_connections.h"
 #include "core/transport/socket.h"
 
 namespace pareto::transport {
@@ -17,6 +18,7 @@ namespace pareto::transport {
 /// Hands every connection on, from a thread of its own, until it is destroyed; what it handed on
 /// lives on. The last descriptors of the process stay for others (files, links): a connection that
 /// would take one of them is closed at once. So is one of a host that has kMostOfOneHost open.
+/// Addresses of one network of IPv6 count as one host (site.h).
 ///
 /// Threads: one owner.
 class ConnectionFeed {
@@ -56,7 +58,8 @@ class ConnectionFeed {
   Waker waker_;
   const Take take_;
   const Complain complain_;
-  int refused_ = 0;  ///< since the last complaint
+  OpenConnections open_{kMostOfOneHost};  ///< used on the feed's thread
+  int refused_ = 0;                       ///< since the last complaint
   TimePoint complained_{};
   std::jthread thread_;  // last: it uses all of the above
 };

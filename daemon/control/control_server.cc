@@ -1,14 +1,15 @@
 #include "daemon/control/control_server.h"
 
-#include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/resource_quota.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <random>
+#include <span>
 #include <utility>
 
 #include "core/base/counted.h"
@@ -134,11 +135,18 @@ Acceptor add_acceptor(grpc::ServerBuilder& builder,
 }
 
 void tell_of(SilentPeers& peers) {
-  for (const SilentPeers::Report& one : peers.reports(std::chrono::steady_clock::now())) {
+  // Strangers do not fill the log.
+  constexpr std::size_t kMostLines = 3;
+  const auto reports = peers.reports(std::chrono::steady_clock::now());
+  for (const SilentPeers::Report& one :
+       std::span(reports).first(std::min(reports.size(), kMostLines))) {
     spdlog::warn(
         "{} connected and made no call ({}): its certificate may be another authority's, or have "
         "expired, or it shows none",
         one.host, counted(static_cast<std::size_t>(one.connections), "time"));
+  }
+  if (reports.size() > kMostLines) {
+    spdlog::warn("so did {}", counted(reports.size() - kMostLines, "other host"));
   }
 }
 
@@ -149,7 +157,6 @@ Expected<std::unique_ptr<transport::ConnectionFeed>> feed(Listening& listening,
   const auto take = [acceptor, secured](FileDescriptor connection) {
     if (secured != nullptr) {
       secured->connected(transport::remote_address(connection), std::chrono::steady_clock::now());
-      tell_of(*secured);
     }
     transport::tune_connection(connection, transport::kControlKeepAlive);
     grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters parameters;
@@ -193,7 +200,6 @@ Expected<std::unique_ptr<ControlServer>> ControlServer::start(const std::string&
   }
   impl->credentials = parts.credentials;
   grpc::EnableDefaultHealthCheckService(true);
-  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
   set_up(builder);
   builder.RegisterService(&impl->service);
@@ -232,8 +238,13 @@ Expected<> ControlServer::check_answers(Nanoseconds patience) const {
   context.set_deadline(std::chrono::system_clock::now() + patience);
   control::v1::ClockReply reply;
   const grpc::Status status = stub->Clock(&context, {}, &reply);
-  // A device may not ask its own clock: the refusal is an answer too.
-  if (status.ok() || status.error_code() == grpc::StatusCode::PERMISSION_DENIED) return {};
+  // A device may not ask its own clock, and one that is busy with all calls that it takes says so:
+  // these refusals are answers too.
+  const grpc::StatusCode code = status.error_code();
+  if (status.ok() || code == grpc::StatusCode::PERMISSION_DENIED ||
+      code == grpc::StatusCode::RESOURCE_EXHAUSTED) {
+    return {};
+  }
   return fail(ErrorCode::kUnavailable, "the control address {} does not answer: {}", impl_->address,
               status.error_message());
 }

@@ -1,5 +1,5 @@
 // The gRPC face of the daemon: proto/control.proto answered by the store, the cache and the host,
-// with health and reflection.
+// with health.
 #pragma once
 
 #include <cstdint>

@@ -4,13 +4,14 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 #include <system_error>
 #include <utility>
 
 #include "core/base/counted.h"
-#include "core/transport/address.h"
 #include "core/transport/link_probe.h"
 #include "core/transport/ping.h"
+#include "core/transport/site.h"
 #include "daemon/stage/link_peers.h"
 #include "daemon/stage/link_probe.h"
 
@@ -26,8 +27,6 @@ constexpr std::chrono::seconds kMostWait{2};
 constexpr std::chrono::milliseconds kFarewell{500};
 // Longest time that a probe is answered. The peer that measures gives up earlier.
 constexpr std::chrono::seconds kLongestProbe = transport::kLongestProbe + std::chrono::seconds(10);
-// Lines about peers that were hung up on, at most one in this time.
-constexpr std::chrono::seconds kBetweenLines{60};
 // Most bytes of a ping's frame, without its tensor.
 constexpr std::uint64_t kPingOverhead = 64 << 10;
 
@@ -83,7 +82,7 @@ void LinkDoor::admit(std::unique_ptr<transport::Link> link) {
   if (taken() >= kMaxPending) make_room();
   Pending& pending = pending_.emplace_back();
   transport::Link& raw = *link;
-  pending.host = transport::host_of(raw.peer());
+  pending.site = transport::site_of(raw.peer());
   pending.link = std::move(link);
   try {
     pending.thread = std::jthread([this, &pending, &raw] {
@@ -104,36 +103,42 @@ std::size_t LinkDoor::taken() const {
       std::ranges::count_if(pending_, [](const Pending& one) { return !one.hung_up; }));
 }
 
-std::size_t LinkDoor::waiting_from(const std::string& host) {
+std::size_t LinkDoor::waiting_from(const std::string& site) {
   const std::lock_guard lock(mutex_);
   return static_cast<std::size_t>(std::ranges::count_if(
-      pending_, [&](const Pending& one) { return !one.done && !one.link && one.host == host; }));
+      pending_, [&](const Pending& one) { return !one.done && !one.link && one.site == site; }));
 }
 
 void LinkDoor::make_room() {
   std::map<std::string, std::size_t> places;
   for (const Pending& one : pending_) {
-    if (!one.hung_up && one.link) ++places[one.host];
+    if (!one.hung_up && one.link) ++places[one.site];
   }
   // A link that is matched at this moment is not ours any more.
   if (places.empty()) return;
-  const auto most =
-      std::ranges::max_element(places, {}, [](const auto& entry) { return entry.second; });
+  const std::size_t most = std::ranges::max(std::views::values(places));
   Pending* leaves = nullptr;
   for (Pending& one : pending_) {
-    if (one.hung_up || !one.link || one.host != most->first) continue;
+    if (one.hung_up || !one.link || places[one.site] != most) continue;
     if (leaves == nullptr || (leaves->said_hello && !one.said_hello)) leaves = &one;
   }
   leaves->hung_up = true;
   leaves->link->close();
-  ++hung_up_;
-  const TimePoint now = std::chrono::steady_clock::now();
-  if (now - told_of_hanging_up_ < kBetweenLines) return;
-  told_of_hanging_up_ = now;
-  spdlog::warn(
-      "{}: hung up on {} that took too long to say hello: {} others wait, {} of them from "
-      "there",
-      most->first, counted(std::exchange(hung_up_, 0), "peer"), taken(), most->second - 1);
+  if (const auto times = hung_up_.due(std::chrono::steady_clock::now())) {
+    spdlog::warn(
+        "{}: hung up on {} that took too long to say hello: {} others wait, {} of them from there",
+        leaves->site, counted(*times, "peer"), taken(), most - 1);
+  }
+}
+
+void LinkDoor::tell_of_refusal(const std::string& peer, const Error& why, bool said_hello) {
+  // Who said a proper hello is no stranger. Strangers do not fill the log.
+  if (said_hello) return spdlog::warn("{}: refused: {}", peer, why.message);
+  const std::lock_guard lock(mutex_);
+  const auto times = refused_.due(std::chrono::steady_clock::now());
+  if (!times) return;
+  spdlog::warn("{}: refused: {}{}", peer, why.message,
+               *times == 1 ? "" : fmt::format(" ({} since the last such line)", *times));
 }
 
 std::unique_ptr<transport::Link> LinkDoor::take_link(Pending& pending) {
@@ -167,9 +172,9 @@ void LinkDoor::greet(Pending& pending, transport::Link& link) {
     static_cast<void>(take_link(pending));
     return;
   }
-  if (hello && waiting_from(pending.host) >= kMaxWaiting) {
+  if (hello && waiting_from(pending.site) >= kMaxWaiting) {
     hello = fail(ErrorCode::kExhausted, "{} links of {} wait for their stages here, the limit",
-                 kMaxWaiting, pending.host);
+                 kMaxWaiting, pending.site);
   }
   // From here on the link is this thread's: close() does not end the greeter's waits, the stages
   // do.
@@ -181,7 +186,7 @@ void LinkDoor::greet(Pending& pending, transport::Link& link) {
     greeted = tl::unexpected(hello.error());
   }
   if (greeted || own == nullptr) return;
-  spdlog::warn("{}: refused: {}", own->peer(), greeted.error().message);
+  tell_of_refusal(own->peer(), greeted.error(), hello.has_value());
   // The peer may be gone, so an error does not matter here.
   static_cast<void>(
       own->send(control::error_message(hello ? hello->pipeline : 0, 0, greeted.error()),

@@ -15,6 +15,7 @@
 #include "core/base/error.h"
 #include "core/control/hello.h"
 #include "core/transport/transport.h"
+#include "daemon/stage/rare_line.h"
 
 namespace pareto::daemon {
 
@@ -27,16 +28,16 @@ using Greeter = std::function<Expected<>(const control::Hello& hello,
 /// else: each has a thread of its own until its deadline. The number of these threads is bounded.
 /// Probes of the link are answered here, and count among them.
 ///
-/// If all places are taken, the host that has most of them loses one: that of its oldest peer that
-/// has not said hello, else its oldest. So a host that takes all places keeps out only
-/// itself, and of one host's peers those that say hello at once come in.
+/// If all places are taken, the sites (core/transport/site.h) that have most of them lose one: that
+/// of their oldest peer that has not said hello, else their oldest. So a site that takes all places
+/// keeps out only itself, and those that say hello at once come in, however many others come.
 ///
 /// Threads: constructed and destroyed by one owner; close() from any.
 class LinkDoor {
  public:
   static constexpr std::size_t kMaxPending = 64;  ///< peers that have not been matched yet
 
-  /// Peers of one host that said hello to stages which are not open yet.
+  /// Peers of one site that said hello to stages which are not open yet.
   static constexpr std::size_t kMaxWaiting = kMaxPending / 2;
 
   LinkDoor(std::unique_ptr<transport::Listener> listener, Greeter greeter,
@@ -52,7 +53,7 @@ class LinkDoor {
 
  private:
   struct Pending {
-    std::string host;
+    std::string site;
     std::unique_ptr<transport::Link> link;  ///< guarded by mutex_; null once matched
     bool said_hello = false;                ///< guarded by mutex_
     bool hung_up = false;                   ///< guarded by mutex_: its place is another's
@@ -63,10 +64,12 @@ class LinkDoor {
   void accept_links();
   void admit(std::unique_ptr<transport::Link> link);
   void greet(Pending& pending, transport::Link& link);
-  /// Returns how many peers of a host have said hello to a stage that is waited for.
-  std::size_t waiting_from(const std::string& host);
+  /// Returns how many peers of a site have said hello to a stage that is waited for.
+  std::size_t waiting_from(const std::string& site);
   /// Makes a place for one more. mutex_ is held.
   void make_room();
+  /// Logs that a peer was refused; of strangers one line a minute.
+  void tell_of_refusal(const std::string& peer, const Error& why, bool said_hello);
   /// Returns how many places are taken. mutex_ is held.
   std::size_t taken() const;
   /// Returns the pending link, which is the caller's from then on.
@@ -79,8 +82,8 @@ class LinkDoor {
   std::condition_variable changed_;
   bool closed_ = false;
   std::list<Pending> pending_;  ///< oldest first
-  std::size_t hung_up_ = 0;     ///< peers that made room since the last line in the log
-  TimePoint told_of_hanging_up_{};
+  RareLine hung_up_;            ///< lines about peers that made room
+  RareLine refused_;            ///< lines about peers that said no proper hello
   std::jthread accepting_;
 };
 

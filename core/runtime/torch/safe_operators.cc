@@ -86,7 +86,7 @@ void put_before(const char* name, const IsMeant& is_meant, const StackCheck& che
 /// The lengths that lists of whole numbers have to have: kernels take their elements unchecked.
 struct ListLengths {
   const char* name;
-  std::vector<std::pair<std::string, std::size_t>> lengths;  ///< by argument
+  std::vector<std::pair<std::string, std::size_t>> lengths;  ///< the length of each argument
 };
 
 const std::vector<ListLengths>& list_lengths() {

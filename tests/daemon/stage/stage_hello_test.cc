@@ -1,8 +1,10 @@
 // Who may connect to a stage, and what happens to all others.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 
 #include <future>
 #include <system_error>
@@ -86,6 +88,38 @@ TEST_F(StageHostTest, OfTooManySilentPeersTheOldestIsHungUpOn) {
   EXPECT_EQ(silent.front()->receive(soon()).error().code, ErrorCode::kClosed);
   EXPECT_EQ(silent.back()->receive(deadline_after(std::chrono::milliseconds(1))).error().code,
             ErrorCode::kTimeout);
+}
+
+/// Opens a connection from 127.0.1.SITE that says nothing.
+FileDescriptor silent_connection(std::uint8_t site, std::uint16_t port) {
+  FileDescriptor connection(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(0x7F000100U + site);
+  EXPECT_EQ(::bind(connection.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address),
+            0);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(port);
+  EXPECT_EQ(
+      ::connect(connection.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  return connection;
+}
+
+TEST_F(StageHostTest, ManySitesThatSayNothingKeepNobodyOut) {
+  const std::shared_ptr<transport::Transport> tcp = transport::make_transport("tcp").value();
+  const auto host = test::host_on(tcp, "127.0.0.1:0").value();
+  const auto where = transport::parse_host_port(host->addresses().at(0).address).value();
+  ASSERT_TRUE(host->open({{kHostedPipeline, 0, "", "tcp", "tcp", ""}, shard_}));
+  std::vector<FileDescriptor> silent;
+  for (std::size_t i = 0; i < LinkDoor::kMaxPending; ++i) {
+    silent.push_back(silent_connection(static_cast<std::uint8_t>(i + 1), where.port));
+  }
+  // 127.0.0.1 comes before all others in the order of letters.
+  const auto link = tcp->connect(to_string(where), soon()).value();
+  for (std::size_t i = 0; i < 4; ++i) {
+    silent.push_back(silent_connection(static_cast<std::uint8_t>(i + 100), where.port));
+  }
+  EXPECT_TRUE(control::introduce(*link, {kHostedPipeline, 0, control::Role::kUpstream}, soon()));
 }
 
 TEST_F(StageHostTest, LinksThatWaitForTheirStagesAreBounded) {

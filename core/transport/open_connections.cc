@@ -1,0 +1,45 @@
+#include "core/transport/open_connections.h"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+
+namespace pareto::transport {
+namespace {
+
+/// Returns the number that the kernel gives to no other socket; 0: the descriptor is none.
+std::uint64_t socket_number(int descriptor) {
+  std::uint64_t number = 0;
+  socklen_t size = sizeof number;
+  if (::getsockopt(descriptor, SOL_SOCKET, SO_COOKIE, &number, &size) != 0) return 0;
+  return number;
+}
+
+}  // namespace
+
+bool OpenConnections::is_closed(const Connection& connection) {
+  return socket_number(connection.descriptor) != connection.socket;
+}
+
+bool OpenConnections::add(const std::string& site, int descriptor) {
+  if (counted_ >= looked_at_) forget_closed();
+  std::vector<Connection>& known = of_sites_[site];
+  if (known.size() >= most_) counted_ -= std::erase_if(known, is_closed);
+  if (known.size() >= most_) return false;
+  known.push_back({descriptor, socket_number(descriptor)});
+  ++counted_;
+  return true;
+}
+
+void OpenConnections::forget_closed() {
+  counted_ = 0;
+  for (auto& [site, known] : of_sites_) {
+    std::erase_if(known, is_closed);
+    counted_ += known.size();
+  }
+  std::erase_if(of_sites_, [](const auto& entry) { return entry.second.empty(); });
+  // Looking at all of them costs no more than what has come since.
+  looked_at_ = std::max<std::size_t>(64, 2 * counted_);
+}
+
+}  // namespace pareto::transport

@@ -1,0 +1,33 @@
+// A line of the log that strangers can cause: it is written once in a while, with how often it was
+// due.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+#include "core/base/clock.h"
+
+namespace pareto::daemon {
+
+/// Threads: one owner.
+class RareLine {
+ public:
+  /// At most one line in this time.
+  static constexpr std::chrono::seconds kBetween{60};
+
+  /// Counts one more. Returns how many there were since the last line if another is due.
+  std::optional<std::size_t> due(TimePoint now) {
+    ++times_;
+    if (told_ && now - *told_ < kBetween) return std::nullopt;
+    told_ = now;
+    return std::exchange(times_, 0);
+  }
+
+ private:
+  std::size_t times_ = 0;
+  Deadline told_{};  ///< no value: never
+};
+
+}  // namespace pareto::daemon
