@@ -22,7 +22,7 @@ bool OpenConnections::is_closed(const Connection& connection) {
 }
 
 bool OpenConnections::add(const std::string& site, int descriptor) {
-  if (counted_ >= looked_at_) forget_closed();
+  if (counted_ >= most_remembered_) forget_closed();
   std::vector<Connection>& known = of_sites_[site];
   if (known.size() >= most_) counted_ -= std::erase_if(known, is_closed);
   if (known.size() >= most_) return false;
@@ -39,7 +39,7 @@ void OpenConnections::forget_closed() {
   }
   std::erase_if(of_sites_, [](const auto& entry) { return entry.second.empty(); });
   // Looking at all of them costs no more than what has come since.
-  looked_at_ = std::max<std::size_t>(64, 2 * counted_);
+  most_remembered_ = std::max<std::size_t>(64, 2 * counted_);
 }
 
 }  // namespace pareto::transport

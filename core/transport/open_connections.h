@@ -32,7 +32,7 @@ class OpenConnections {
   const std::size_t most_;
   std::map<std::string, std::vector<Connection>> of_sites_;
   std::size_t counted_ = 0;
-  std::size_t looked_at_ = 64;  ///< so many are remembered until all are looked at
+  std::size_t most_remembered_ = 64;  ///< the count at which all are looked at
 };
 
 }  // namespace pareto::transport

@@ -93,6 +93,11 @@ std::uint64_t rate_of(std::uint64_t bytes, Nanoseconds moving) {
   return static_cast<std::uint64_t>(static_cast<double>(bytes) * 1e9 / to_nanoseconds(moving));
 }
 
+/// Returns whether a ping is over the link's limits. Larger ones than messages need not fit.
+bool is_refused(const Expected<Nanoseconds>& pinged) {
+  return !pinged && pinged.error().code == ErrorCode::kExhausted;
+}
+
 }  // namespace
 
 Expected<LinkFigures> prime(Link& link, std::uint64_t pipeline, std::uint64_t boundary_bytes,
@@ -118,7 +123,9 @@ Expected<LinkFigures> prime(Link& link, std::uint64_t pipeline, std::uint64_t bo
   Growth growth(figures.round_trip);
   for (std::uint64_t size = kFirstLargeBytes; size < largest; size *= 2) {
     PARETO_TRY(pinger.set_size(size));
-    PARETO_ASSIGN(const Nanoseconds time, pinger.ping());
+    const auto pinged = pinger.ping();
+    if (is_refused(pinged) && size > boundary_bytes) return figures;
+    PARETO_ASSIGN(const Nanoseconds time, pinged);
     if (!pinger.has_time_after(time)) {
       figures.primed_bytes = size;
       return figures;
@@ -132,7 +139,9 @@ Expected<LinkFigures> prime(Link& link, std::uint64_t pipeline, std::uint64_t bo
   PARETO_TRY(pinger.set_size(largest));
   Nanoseconds best = Nanoseconds::max();
   for (int i = 0; i < kMostLargest; ++i) {
-    PARETO_ASSIGN(const Nanoseconds time, pinger.ping());
+    const auto pinged = pinger.ping();
+    if (is_refused(pinged) && largest > boundary_bytes) return figures;
+    PARETO_ASSIGN(const Nanoseconds time, pinged);
     const bool settled = i > 0 && to_nanoseconds(time) >= kSettled * to_nanoseconds(best);
     best = std::min(best, time);
     if (settled || !pinger.has_time_after(time)) break;

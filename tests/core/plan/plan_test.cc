@@ -169,7 +169,7 @@ TEST(Plan, AScheduleThatIsNoneIsRefusedWithItsPlace) {
   EXPECT_THAT(refusal(std::string(kMostScheduleBytes + 1, 'x')),
               HasSubstr(place + "a schedule of 262145 bytes"));
   nlohmann::json deep = nlohmann::json::object();
-  for (int i = 0; i < 100; ++i) deep = nlohmann::json({{"units", deep}});
+  for (int i = 0; i < 40; ++i) deep = nlohmann::json({{"units", deep}});
   EXPECT_EQ(refusal(deep), place + "a program is nested deeper than 32");
   EXPECT_THAT(canonical_schedule("{").error().message, HasSubstr("this is no program"));
 }
