@@ -115,8 +115,8 @@ Expected<> ResultsFile::create_tables() {
 Expected<> ResultsFile::check_writable() const {
   if (::sqlite3_db_readonly(database_->getHandle(), "main") == 0) return {};
   return fail(ErrorCode::kPermission,
-              "{}: this user may read it but not write to it (it may be root's): name another "
-              "file with --store, or change its owner",
+              "{}: this user may read it but not write to it (it may be root's, or its file system "
+              "may only be read): name another file with --store, or change its owner",
               path_.string());
 }
 

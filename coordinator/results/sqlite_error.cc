@@ -23,6 +23,12 @@ Error error_from_sqlite(const SQLite::Exception& exception, int system_errno,
                         const std::filesystem::path& path) {
   const int code = exception.getErrorCode() & 0xff;
   const std::string file = path.string();
+  if ((code == SQLITE_IOERR || code == SQLITE_CANTOPEN) && system_errno == EROFS) {
+    return {ErrorCode::kPermission,
+            fmt::format("{}: its file system may only be read; what was stored stays readable: "
+                        "mount it to be written to, or give another file with --store",
+                        file)};
+  }
   if (is_out_of_space(code, exception.getExtendedErrorCode(), system_errno)) {
     return {
         ErrorCode::kExhausted,
