@@ -26,6 +26,7 @@ std::shared_ptr<::grpc::ServerCredentials> grpc_renewed_server_credentials(
 
 /// Makes the credentials of a channel, from what is in use now; without TLS for null. `server`: the
 /// name that the server's certificate has to hold (tls::dns_name); it is set among the arguments.
+/// No call is repeated: the arguments say so for each channel.
 std::shared_ptr<::grpc::ChannelCredentials> grpc_channel_credentials(
     const tls::Credentials* own, const std::string& server, ::grpc::ChannelArguments& arguments);
 
