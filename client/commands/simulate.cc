@@ -140,7 +140,7 @@ class SimulateCommand final : public Command {
       results::RunRecord record = replay::simulated_record(scenario_, scenario, outcome);
       record.command_line = context.command_line;
       record.started = started;
-      record.finished = results::time_text(std::chrono::system_clock::now());
+      record.finished = results::end_time_text(started);
       PARETO_TRY(write_files(context, record));
     }
     return outcome.stopped ? kExitPartial : kExitDone;

@@ -2,6 +2,7 @@
 
 #include <fmt/chrono.h>
 
+#include <algorithm>
 #include <random>
 
 namespace pareto::results {
@@ -9,6 +10,11 @@ namespace pareto::results {
 std::string time_text(std::chrono::system_clock::time_point time) {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
                      fmt::gmtime(std::chrono::system_clock::to_time_t(time)));
+}
+
+std::string end_time_text(const std::string& started) {
+  // Texts of times are ordered as times are.
+  return std::max(started, time_text(std::chrono::system_clock::now()));
 }
 
 std::string make_run_id(std::chrono::system_clock::time_point time) {

@@ -212,7 +212,7 @@ Expected<> SweepRunner::checkpoint(bool finished) {
         sent_before_[i] + environment_.cluster.device(i).weights_sent_bytes();
   }
   run_.note = schedule_->describe(run_, reference_.id()) + " " + kMeasuringRules.describe(budget_);
-  run_.finished = finished ? results::time_text(std::chrono::system_clock::now()) : "";
+  run_.finished = finished ? results::end_time_text(run_.started) : "";
   return environment_.store.update_run(run_);
 }
 
