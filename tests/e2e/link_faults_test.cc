@@ -85,13 +85,16 @@ void LinkFaults::changed_bytes(const std::string& transport) {
   for (std::size_t cycle = 0; cycle < row.cycles && !HasFailure(); ++cycle) {
     for (const char* kind : {"corrupt", "repeat-bytes", "swap-bytes", "truncate", "half-close"}) {
       const auto lines =
-          make(fmt::format("  - {{fault: {}, link: any, direction: {}, packets: 1, for: 300ms}}\n",
-                           kind, cycle % 2 == 0 ? "forward" : "backward"));
+          make(fmt::format("  - {{fault: {}, link: any, direction: {}, packets: {}, for: 300ms}}\n",
+                           kind, cycle % 2 == 0 ? "forward" : "backward", 1 + cycle % 4));
       hits += packets_hit(lines);
       // A bit of what HTTP/2 only counts with may change nothing.
       ASSERT_TRUE(more_answers(10)) << kind << deploy.errors();
     }
   }
+  // A daemon that a wrong bit ended would be missed.
+  const auto alive = paretoctl({"devices", "--testbed", name_});
+  EXPECT_EQ(alive.exit_code, 0) << alive.errors;
   deploy.signal(SIGINT);
   EXPECT_EQ(deploy.wait(), 0) << deploy.errors();
   Histories histories;
@@ -148,7 +151,7 @@ TEST_F(LinkFaults, ADeviceThatIsKilledIsStartedAgainAsItWas) {
   deploy.signal(SIGINT);
   EXPECT_EQ(deploy.wait(), 0) << deploy.errors();
   check_history();
-  // Its process is another, and whoever comes finds it.
+  // Its process is another, and the next command finds it.
   const auto devices = paretoctl({"devices", "--testbed", name_, "--json"});
   EXPECT_EQ(devices.exit_code, 0) << devices.errors;
   EXPECT_THAT(devices.output, HasSubstr("right"));

@@ -160,10 +160,10 @@ class SilenceFaults : public EndToEnd {
         "--save-plan {} --requests 1",
         transport, path("inventory.yaml"), path("plan.json")));
     ASSERT_EQ(planned->wait(), 0) << planned->errors();
-    const auto deploy = coordinator(fmt::format(
-        "exec {{paretoctl}} deploy --plan {} --devices {} --json --on-loss wait "
-        "--retry 10m <> {}",
-        path("plan.json"), path("inventory.yaml"), path("names")));
+    const auto deploy = coordinator(
+        fmt::format("exec {{paretoctl}} deploy --plan {} --devices {} --json --on-loss wait "
+                    "--retry 10m <> {}",
+                    path("plan.json"), path("inventory.yaml"), path("names")));
     const Process naming(
         {"/bin/sh", "-c", fmt::format("exec yes {} > {}", path("frame.npy"), path("names"))});
     ASSERT_TRUE(deploy->wait_for_output("latency_ms")) << deploy->errors();

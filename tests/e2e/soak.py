@@ -169,6 +169,12 @@ class Soak:
             if found:
                 self.samples.append((time.monotonic() - start, who, process, *found))
 
+    def dead(self):
+        """Returns the devices whose daemon is not there, although no fault lasts."""
+        bed = json.loads(self.must("testbed", "status", self.name, "--json"))[0]
+        return [device["name"] for device in bed["devices"]
+                if memory_and_descriptors(device["process"]) is None]
+
     def prepare(self):
         devices = "\n".join(f"  - {{name: {name}}}" for name in DEVICES)
         self.bed.write_text(f"emulator: user\ndevices:\n{devices}\n", encoding="utf-8")
@@ -220,6 +226,7 @@ class Soak:
         if breaker.poll() is None:
             breaker.send_signal(signal.SIGINT)
         breaker.wait(timeout=180)
+        self.crashes += [f"{name} ended by itself" for name in self.dead()]
         # It answers what it took, then ends.
         try:
             code = stream.wait(timeout=300)
