@@ -151,22 +151,41 @@ class SilenceFaults : public EndToEnd {
     return clock_now() - since;
   }
 
-  /// Silences a device again and again mid-stream, and records what came of it.
-  void survive(const std::string& transport, Silencing how, FaultRow row) {
-    ASSERT_EQ(::mkfifo(path("names").c_str(), 0600), 0);
+  /// Makes the plan of three stages.
+  void make_plan(const std::string& transport) {
     const auto planned = coordinator(fmt::format(
         "exec {{paretoctl}} run --engine plain --model squeezenet1_0 --input-shape 3x64x64 "
         "--num-classes 10 --split after:features.3,percent:60 --transport {} --devices {} "
         "--save-plan {} --requests 1",
         transport, path("inventory.yaml"), path("plan.json")));
     ASSERT_EQ(planned->wait(), 0) << planned->errors();
-    const auto deploy = coordinator(
-        fmt::format("exec {{paretoctl}} deploy --plan {} --devices {} --json --on-loss wait "
-                    "--retry 10m <> {}",
-                    path("plan.json"), path("inventory.yaml"), path("names")));
-    const Process naming(
-        {"/bin/sh", "-c", fmt::format("exec yes {} > {}", path("frame.npy"), path("names"))});
-    ASSERT_TRUE(deploy->wait_for_output("latency_ms")) << deploy->errors();
+  }
+  /// Starts a stream of requests without an end, and waits for its first answer.
+  std::unique_ptr<Process> start_stream(const std::string& flags) {
+    EXPECT_EQ(::mkfifo(path("names").c_str(), 0600), 0);
+    auto deploy =
+        coordinator(fmt::format("exec {{paretoctl}} deploy --plan {} --devices {} --json {} <> {}",
+                                path("plan.json"), path("inventory.yaml"), flags, path("names")));
+    naming_ = std::make_unique<Process>(std::vector<std::string>{
+        "/bin/sh", "-c", fmt::format("exec yes {} > {}", path("frame.npy"), path("names"))});
+    EXPECT_TRUE(deploy->wait_for_output("latency_ms")) << deploy->errors();
+    return deploy;
+  }
+  /// Ends the stream, and checks that each request was answered once and in order.
+  void end_stream(Process& deploy) const {
+    deploy.signal(SIGINT);
+    EXPECT_EQ(deploy.wait(), 0) << deploy.errors();
+    EXPECT_THAT(deploy.errors(), HasSubstr(" 0 failed"));
+    std::ofstream(path("log.jsonl")) << deploy.output();
+    const auto history = paretoctl({"history", path("log.jsonl")});
+    EXPECT_EQ(history.exit_code, 0) << history.output;
+    EXPECT_THAT(history.output, HasSubstr("0 lost, 0 duplicated, 0 out of order"));
+  }
+
+  /// Silences a device again and again mid-stream, and records what came of it.
+  void survive(const std::string& transport, Silencing how, FaultRow row) {
+    ASSERT_NO_FATAL_FAILURE(make_plan(transport));
+    const auto deploy = start_stream("--on-loss wait --retry 10m");
     std::vector<Nanoseconds> detected;
     std::vector<Nanoseconds> back;
     for (std::size_t i = 1; i <= row.cycles; ++i) {
@@ -186,24 +205,16 @@ class SilenceFaults : public EndToEnd {
       ASSERT_TRUE(until(*deploy, "latency_ms", answered + 5, healed, true)) << deploy->errors();
     }
     end_stream(*deploy);
-    EXPECT_THAT(deploy->errors(), HasSubstr(" 0 failed"));
-    std::ofstream(path("log.jsonl")) << deploy->output();
-    const auto history = paretoctl({"history", path("log.jsonl")});
-    EXPECT_EQ(history.exit_code, 0) << history.output;
-    EXPECT_THAT(history.output, HasSubstr("0 lost, 0 duplicated, 0 out of order"));
     row.add("detected", detected);
     row.add("back after healing", back);
     record(row);
-  }
-  static void end_stream(Process& deploy) {
-    deploy.signal(SIGINT);
-    EXPECT_EQ(deploy.wait(), 0) << deploy.errors();
   }
 
   const std::string kProgram = std::string(PARETO_BIN_DIR) + "/paretoctl";
   std::optional<NetworkNamespace> bridge_;
   std::vector<NetworkNamespace> hosts_;
   std::array<std::unique_ptr<Process>, kDevices> daemons_;
+  std::unique_ptr<Process> naming_;  ///< writes the names of requests
 };
 
 constexpr const char* kExpected = "found ≤ 5 s, pipeline back ≤ 3 s after healing; history clean";
@@ -241,6 +252,29 @@ TEST_F(SilenceFaults, ADeviceThatIsCutOff) {
           {.fault = "partition both ways (half-open connections)",
            .expected = kExpected,
            .cycles = cycles(2, 100)});
+}
+
+TEST_F(SilenceFaults, AStoppedDeviceIsLeftOut) {
+  FaultRow row{.fault = "a stage's daemon is stopped, deploy --on-loss failover",
+               .expected = "goes on with the others; history clean"};
+  ASSERT_NO_FATAL_FAILURE(make_plan("tcp"));
+  const auto known = coordinator(fmt::format(
+      "exec {{paretoctl}} profile --model squeezenet1_0 --input-shape 3x64x64 --num-classes 10 "
+      "--devices {} --engine plain --splits percent:50 --store {}",
+      path("inventory.yaml"), path("profiles.db")));
+  ASSERT_EQ(known->wait(), 0) << known->errors();
+  const auto deploy = start_stream("--on-loss failover --store " + path("profiles.db"));
+  const SteadyTime silenced = clock_now();
+  silence(Silencing::kStop);
+  const auto without = until(*deploy, "without pi-1: ", 1, silenced);
+  ASSERT_TRUE(without) << deploy->errors();
+  const std::size_t answered = count(deploy->output(), "latency_ms");
+  const auto again = until(*deploy, "latency_ms", answered + 5, silenced, true);
+  ASSERT_TRUE(again) << deploy->errors();
+  heal(Silencing::kStop);
+  end_stream(*deploy);
+  row.add("answers again after", to_milliseconds(*again), "ms");
+  record(row);
 }
 
 }  // namespace
