@@ -22,7 +22,7 @@ constexpr std::size_t kFrameHeader = 9;
 constexpr char kHeadersType = 1;
 const std::string kSettings = "\0\0\0\4\0\0\0\0\0"s;
 /// ":status: 200" and "content-type: application/grpc".
-const std::string kBegin = "\0\0\x12\1\4\0\0\0\1\x88\x5f\x10"s + "application/grpc";
+const std::string kBegin = "\0\0\x13\1\4\0\0\0\1\x88\x5f\x10"s + "application/grpc";
 /// Ends the stream with a header that is no status: "x: y".
 const std::string kEndWithoutStatus = "\0\0\5\1\5\0\0\0\1\0\1x\1y"s;
 
