@@ -104,6 +104,8 @@ TEST_F(Files, AreRefusedWithAllThatIsWrong) {
   EXPECT_THAT(error_of("devices: [{name: a, speed: 0.01}]\n"), HasSubstr("0.1 to 64"));
   EXPECT_THAT(error_of("devices: [{name: a, memory: 1MiB}]\n"), HasSubstr("256 MiB"));
   EXPECT_THAT(error_of("devices: [{name: a, threads: 0}]\n"), HasSubstr("1 to 64"));
+  EXPECT_THAT(error_of("devices: [{name: a, disk: 1KiB}]\n"), HasSubstr("1.00 MiB to 16.0 GiB"));
+  EXPECT_THAT(error_of("emulator: magic\ndevices: [{name: a}]\n"), HasSubstr("auto, tc, user"));
   EXPECT_THAT(error_of("topology: ring\ndevices: [{name: a}]\n"), HasSubstr("chain, star"));
   EXPECT_THAT(error_of("devices: [{name: a}, {name: b, network: none}]\n"),
               HasSubstr("this is the last one"));
