@@ -38,11 +38,7 @@ constexpr int kWaitShare = 5;
 Expected<std::vector<std::uint64_t>> bytes_on_links(const plan::Plan& plan,
                                                     const model::Model& model) {
   std::vector<plan::OperatorRanges> before{{{0, 0}}};
-  std::int64_t ends = 0;
-  for (const plan::StagePlan& stage : plan.stages) {
-    ends = stage.end;
-    before.push_back({{0, ends}});
-  }
+  for (const plan::StagePlan& stage : plan.stages) before.push_back({{0, stage.end}});
   std::vector<std::uint64_t> bytes;
   for (const plan::OperatorRanges& ranges : before) {
     PARETO_ASSIGN(const std::uint64_t one,
@@ -100,7 +96,7 @@ DeployFollow::~DeployFollow() {
 void DeployFollow::done(load::StreamResult result) {
   // A failed request, or one of another batch, says nothing of the plan's links.
   if (result.outputs && result.batch == plans_.batch()) {
-    Crossing crossing{result.pipeline, {}};
+    Crossing crossing{result.pipeline, result.message, {}};
     for (const wire::StageTimes& stage : result.timeline) {
       crossing.links.push_back({0, stage.receive, kWaitShare * stage.queue < stage.receive});
     }
@@ -165,9 +161,10 @@ bool DeployFollow::read_crossings(const plan::Plan& plan, std::uint64_t pipeline
     if (crossings_.size() < failover::LinkTracker::kFewestReadings) return false;
     crossings.swap(crossings_);
   }
-  // Replicas take turns, so that one result says nothing of the others' links.
   const auto bytes = bytes_on_links(plan, model_);
-  if (!bytes || plan.replicated || plan.has_own_order()) return false;
+  if (!bytes || plan.has_own_order()) return false;
+  // A replica's result passes two links, and replicas take turns.
+  const std::size_t passed = plan.links() / plan.turn();
   bool changed = false;
   for (std::size_t link = 0; link < plan.links(); ++link) {
     const auto way = way_of(plan, link);
@@ -175,9 +172,10 @@ bool DeployFollow::read_crossings(const plan::Plan& plan, std::uint64_t pipeline
     if (!way || !as_it_is) continue;
     std::vector<LinkReading> readings;
     for (const Crossing& crossing : crossings) {
-      if (crossing.pipeline != pipeline || crossing.links.size() != plan.links()) continue;
-      readings.push_back(crossing.links[link]);
-      readings.back().bytes = (*bytes)[link];
+      if (crossing.pipeline != pipeline || crossing.links.size() != passed) continue;
+      if (crossing.message % plan.turn() != link / passed) continue;
+      readings.push_back(crossing.links[link % passed]);
+      readings.back().bytes = (*bytes)[link % passed];
     }
     const failover::Heard heard = tracker_.read(*way, readings);
     if (heard == failover::Heard::kNothing) continue;

@@ -45,7 +45,8 @@ class DeployFollow final : public load::RequestSink {
   /// The part of a result that says something of the links.
   struct Crossing {
     std::uint64_t pipeline = 0;
-    std::vector<failover::LinkReading> links;  ///< without bytes; in the order of the plan
+    std::uint64_t message = 0;
+    std::vector<failover::LinkReading> links;  ///< those that it passed, without bytes
   };
   /// When a way was heard of last, and when it may be probed again.
   struct Heard {

@@ -205,6 +205,7 @@ Expected<StreamResult> receive(transport::Link& sink, const InFlight& request,
   for (std::size_t i = 0; i < request.messages(); ++i) {
     PARETO_ASSIGN(TakenResult taken, take_result(sink, request.first + i, request.sent, timeout));
     if (taken.failure && !failure) failure = std::move(taken.failure);
+    result.message = request.first + i;
     result.timeline = std::move(taken.received.message.timeline);
     result.sink_receive = taken.received.receive;
     parts.push_back(std::move(taken.received.message.body));

@@ -49,6 +49,7 @@ struct StreamResult {
   int sent_again = 0;          ///< how many pipelines were lost with it
   bool sent = true;            ///< false: it was accepted, and no pipeline was left to send it to
   std::uint64_t pipeline = 0;  ///< the pipeline that answered it
+  std::uint64_t message = 0;   ///< number of its last message there: replicas take turns by it
   std::int64_t batch = 0;      ///< the request's
   wire::Timeline timeline{};   ///< what each stage took for it, or for its last message
   Nanoseconds
