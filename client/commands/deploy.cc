@@ -250,7 +250,8 @@ class DeployCommand final : public Command {
     if (log == nullptr) return {};
     if (auto problem = log->problem()) return tl::unexpected(*std::move(problem));
     if (auto problem = requests.problem()) return tl::unexpected(*std::move(problem));
-    if (!came_to_its_end || tally.counts().not_sent > 0) return {};
+    const bool all_taken = came_to_its_end && requests.came_to_end();
+    if (!all_taken || tally.counts().not_sent > 0) return {};
     return log->end();
   }
 

@@ -91,7 +91,11 @@ void FileRequests::cancel() {
 
 std::optional<Error> FileRequests::problem() const {
   const std::lock_guard lock(mutex_);
-  return problem_;
+  return problem_ ? problem_ : lines_.problem();
+}
+
+bool FileRequests::came_to_end() const {
+  return piped_ ? lines_.came_to_end() : taken_ == files_.size();
 }
 
 bool FileRequests::is_input(const fs::path& file) const {
@@ -210,15 +214,26 @@ Expected<std::vector<std::string>> FileResults::keep(const load::StreamResult& r
   const auto* tuple = result.outputs->get_if<Tuple>();
   if (!tuple) return fail(ErrorCode::kCorrupt, "the pipeline's result is no tuple");
   PARETO_ASSIGN(const std::vector<Value> outputs, workload_.from_last_shard(tuple->items));
-  std::vector<std::string> files;
-  if (folder_.empty()) return files;
+  if (folder_.empty()) return std::vector<std::string>{};
   std::vector<const Tensor*> tensors;
   for (const Value& output : outputs) {
     const auto inside = tensors_of(output);
     tensors.insert(tensors.end(), inside.begin(), inside.end());
   }
   const std::vector<std::string> inputs = split_list(result.name, ';');
+  taken_names_.clear();
   const std::string stem = unused(fs::path(inputs.front()).stem().string());
+  auto files = write(stem, tensors);
+  // The name is another's: a program that goes on gives it as well.
+  if (!files) {
+    for (const std::string& name : taken_names_) --used_[name];
+  }
+  return files;
+}
+
+Expected<std::vector<std::string>> FileResults::write(const std::string& stem,
+                                                      const std::vector<const Tensor*>& tensors) {
+  std::vector<std::string> files;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const fs::path file =
         folder_ / (tensors.size() == 1 ? stem + ".npy" : fmt::format("{}.{}.npy", stem, i));
@@ -236,6 +251,7 @@ Expected<std::vector<std::string>> FileResults::keep(const load::StreamResult& r
 /// "photo", and when that was used before "photo-2".
 std::string FileResults::unused(const std::string& stem) {
   const int times = ++used_[stem];
+  taken_names_.push_back(stem);
   return times == 1 ? stem : unused(fmt::format("{}-{}", stem, times));
 }
 

@@ -42,6 +42,8 @@ class FileRequests final : public load::RequestSource {
 
   /// Returns why the requests ended early; no value if they did not. Threads: any.
   std::optional<Error> problem() const;
+  /// Returns whether every request of the input was taken. To be called after the last next().
+  bool came_to_end() const;
   /// Returns whether that file of the folder for results was named as an input until now, or is
   /// going to be, as far as is known. Threads: any.
   bool is_input(const std::filesystem::path& file) const;
@@ -93,6 +95,9 @@ class FileResults final : public load::RequestSink {
 
  private:
   Expected<std::vector<std::string>> keep(const load::StreamResult& result);
+  /// Writes tensors to files of that stem. Returns the files.
+  Expected<std::vector<std::string>> write(const std::string& stem,
+                                           const std::vector<const Tensor*>& tensors);
   std::string unused(const std::string& stem);
   std::string json_line(const load::StreamResult& result,
                         const Expected<std::vector<std::string>>& files) const;
@@ -107,6 +112,7 @@ class FileResults final : public load::RequestSink {
   const bool json_;
   load::AnswerLog* log_ = nullptr;
   std::map<std::string, int> used_;
+  std::vector<std::string> taken_names_;  ///< keys of used_ that the last unused() counted
   std::string last_failure_;   ///< last failure of a request that was sent, as a line said it
   std::string last_not_sent_;  ///< last failure of a request that was not sent
 };

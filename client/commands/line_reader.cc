@@ -47,9 +47,15 @@ bool LineReader::fill() {
     if (got < 0 && errno == EINTR) continue;
     if (got != 0 || !grows_ || !wait_for_input()) break;
   }
+  if (got < 0) problem_ = error_from_errno(errno, "reading the requests");
+  // Of a file that grows this is where it is not waited for any more.
+  if (got == 0 && !grows_) at_end_ = true;
   if (got <= 0) return false;
   buffer_.append(chunk.data(), static_cast<std::size_t>(got));
-  return buffer_.size() <= kLongestLine + chunk.size();
+  if (buffer_.size() <= kLongestLine + chunk.size()) return true;
+  problem_ = Error{ErrorCode::kInvalidArgument,
+                   fmt::format("a line of the requests has over {} bytes", kLongestLine)};
+  return false;
 }
 
 std::optional<std::string> LineReader::next() {
@@ -61,7 +67,11 @@ std::optional<std::string> LineReader::next() {
   }
   std::array<pollfd, 2> unwanted{{{stop_, POLLIN, 0}, {wake_.get(), POLLIN, 0}}};
   const bool stopped = ::poll(unwanted.data(), unwanted.size(), 0) > 0;
-  if (stopped || (end == std::string::npos && buffer_.empty())) return std::nullopt;
+  if (stopped || problem_) return std::nullopt;
+  if (end == std::string::npos && buffer_.empty()) {
+    came_to_end_ = at_end_;
+    return std::nullopt;
+  }
   // What is not ended yet may still grow.
   if (grows_ && end == std::string::npos) return std::nullopt;
   std::string line = buffer_.substr(0, end);
@@ -69,6 +79,7 @@ std::optional<std::string> LineReader::next() {
   if (line.ends_with('\r')) line.pop_back();
   if (grows_ && line == kEnd) {
     ended_ = true;
+    came_to_end_ = true;
     buffer_.clear();
     return std::nullopt;
   }

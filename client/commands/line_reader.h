@@ -20,6 +20,10 @@ class LineReader {
   /// Returns the next line without its end ("\n", "\r\n"); the last one need not have any. No value
   /// means the input has ended or failed, or no more are wanted.
   std::optional<std::string> next();
+  /// Returns whether next() has come to the end of the input, and to nothing before it.
+  bool came_to_end() const { return came_to_end_; }
+  /// Returns why the input could not be read on; no value: it could.
+  const std::optional<Error>& problem() const { return problem_; }
   /// Wakes next(), which returns none from then on.
   void cancel() const;
 
@@ -37,6 +41,9 @@ class LineReader {
   bool grows_;
   std::string buffer_;
   bool ended_ = false;
+  bool at_end_ = false;  ///< nothing is left to be read
+  bool came_to_end_ = false;
+  std::optional<Error> problem_;
 };
 
 }  // namespace pareto::client

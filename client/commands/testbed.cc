@@ -94,7 +94,8 @@ class TestbedCommand final : public Command {
     return "  sudo paretoctl testbed up configs/testbed/two-pi4.yaml\n"
            "  sudo paretoctl sweep --model mobilenetv2 --testbed two-pi4\n"
            "  sudo paretoctl testbed status\n"
-           "  sudo paretoctl testbed fault configs/faults/minute.yaml two-pi4\n"
+           "  sudo paretoctl testbed up configs/testbed/faulty.yaml\n"
+           "  sudo paretoctl testbed fault configs/faults/minute.yaml faulty\n"
            "  sudo paretoctl testbed down two-pi4\n";
   }
 

@@ -14,6 +14,8 @@ constexpr int kMaxMessageBytes = 256 << 20;
 constexpr int kPingMs = 6'000;
 // The answer waits behind what is being sent, in buffers on the way. It is TCP_USER_TIMEOUT too.
 constexpr int kPingPatienceMs = 12'000;
+// A device that is back after long is found as soon as one that is back at once.
+constexpr int kLongestPauseMs = 1'000;
 
 }  // namespace
 
@@ -30,6 +32,7 @@ std::shared_ptr<grpc::Channel> control_channel(const std::string& dialled,
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kPingMs);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kPingPatienceMs);
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kLongestPauseMs);
   const auto credentials = transport::grpc_channel_credentials(own, server, arguments);
   return grpc::CreateCustomChannel(dialled, credentials, arguments);
 }

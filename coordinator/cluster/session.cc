@@ -148,7 +148,8 @@ struct Session::Impl {
   bool judge(Attending& one, TimePoint now, std::unique_lock<std::mutex>& lock) {
     if (!beats || sent.empty()) return false;
     const Nanoseconds silent = now - sent.front().at;
-    if (silent <= control::lease_for(slowest())) return false;
+    const Nanoseconds patience = answers.empty() ? kFirstAnswer : control::lease_for(slowest());
+    if (silent <= patience) return false;
     loss = Error{ErrorCode::kUnavailable,
                  fmt::format("{}: its daemon gave no sign of life for {:.1f} s: it hangs, or the "
                              "network between is cut",
@@ -174,7 +175,8 @@ struct Session::Impl {
     const std::lock_guard lock(mutex);
     if (sent.empty()) return;  // more answers than requests: they say nothing
     told = std::max(told, sent.front().version);
-    answers.push_back(time_now() - sent.front().at);
+    // This process may have stood still, which says nothing of the device.
+    answers.push_back(std::min(time_now() - sent.front().at, control::lease_for(slowest())));
     if (answers.size() > kRecent) answers.pop_front();
     sent.pop_front();
     session = reply.session();
@@ -215,7 +217,9 @@ struct Session::Impl {
     session = 0;
     sent.clear();
     holders.clear();
+    answers.clear();
     ended.reset();
+    loss.reset();
   }
 };
 
@@ -243,7 +247,12 @@ Expected<std::uint64_t> Session::take(const control::DeviceUse& use, TimePoint u
   PARETO_TRY(impl_->wait_for_answer(lock));
   while (impl_->session == 0 && !impl_->ended && !impl_->loss) {
     const std::vector<control::Holder> holders = impl_->holders;
-    if (!waiting(holders) || time_now() >= until) {
+    // To show it may take long. Beats go on.
+    lock.unlock();
+    const bool waits = waiting(holders) && time_now() < until;
+    lock.lock();
+    if (impl_->session != 0) break;
+    if (!waits) {
       lock.unlock();
       release();
       return fail(ErrorCode::kUnavailable, "{}: it is used by {}", name_and_address(impl_->config),

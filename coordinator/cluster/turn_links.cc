@@ -42,9 +42,11 @@ class TurnLinks::Source final : public transport::Link {
       const std::size_t replica = message.request % replicas.size();
       // A link's requests count up by one.
       own.request = message.request / replicas.size();
-      PARETO_TRY(turns_.due_.push(replica, deadline));
       own.pipeline = replicas[replica].pipeline;
-      return replicas[replica].source->send(own, deadline);
+      // A message that a link refuses has no result.
+      PARETO_ASSIGN(const transport::Sent sent, replicas[replica].source->send(own, deadline));
+      PARETO_TRY(turns_.due_.push(replica, deadline));
+      return sent;
     }
     transport::Sent all;
     for (const ReplicaLinks& replica : replicas) {

@@ -245,14 +245,21 @@ Expected<> AnswerLog::append(const std::string& line) {
   const std::lock_guard lock(impl_->mutex);
   if (impl_->problem) return tl::unexpected(*impl_->problem);
   if (whole.size() > kLongestLogLine) {
-    return fail(ErrorCode::kExhausted, "a line of {} bytes is too long for the log", whole.size());
+    return impl_->note(
+        fail(ErrorCode::kExhausted, "a line of {} bytes is too long for the log", whole.size()));
   }
   PARETO_TRY(impl_->note(impl_->look_for_newer(0)));
   PARETO_TRY(impl_->note(impl_->write_line(whole)));
   return impl_->note(impl_->look_for_newer(whole.size()));
 }
 
-Expected<> AnswerLog::end() { return append(R"({"ends":true})"); }
+Expected<> AnswerLog::end() {
+  PARETO_TRY(append(R"({"ends":true})"));
+  const std::lock_guard lock(impl_->mutex);
+  // Some file systems say only now that they are full.
+  if (::fdatasync(impl_->descriptor.get()) == 0 || errno == EINVAL) return {};
+  return impl_->note(tl::unexpected(impl_->file_error("writing")));
+}
 
 std::optional<Error> AnswerLog::problem() const {
   const std::lock_guard lock(impl_->mutex);

@@ -186,9 +186,14 @@ class LastingStream {
   }
   /// Asks the devices of the other pipeline, whose requests come back if it is lost as well.
   bool is_lost_too(StreamEpoch& epoch) const {
-    if (!epoch.has_ended() && !epoch.pipeline().find_loss(options_.patience)) return false;
+    std::optional<Error> found;
+    if (!epoch.has_ended()) found = epoch.pipeline().find_loss(options_.patience);
+    if (!epoch.has_ended() && !found) return false;
     epoch.break_off();
-    return epoch.end().loss.has_value();
+    // One that had nothing to answer did not notice.
+    EpochEnd& end = epoch.end();
+    if (!end.loss) end.loss = std::move(found);
+    return end.loss.has_value();
   }
   Error lose_both(EpochEnd& old, EpochEnd& young) {
     again_ = put_back(old) + put_back(young);

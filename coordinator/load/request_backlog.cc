@@ -54,6 +54,7 @@ std::vector<StreamRequest> RequestBacklog::close() {
 bool RequestBacklog::may_take(const RequestTaker& taker) const {
   if (turn_ != &taker || waiting_.empty()) return false;
   if (alone_ != nullptr && alone_->counts_.unanswered() > 0) return false;
+  if (waiting_.front().alone && taker.counts_.unanswered() > 0) return false;
   return waiting_.front().place < delivered_ + most_;
 }
 

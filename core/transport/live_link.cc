@@ -15,6 +15,8 @@ using wire::MessageKind;
 
 /// The longest round trip that a peer's word is taken for.
 constexpr Nanoseconds kLongestRoundTrip = std::chrono::seconds(5);
+/// Bytes a second that a codec encodes at least. Meanwhile nothing is sent that would show life.
+constexpr double kSlowestCodec = 20e6;
 /// Signs of life that a thread that listens takes at a time: the owner waits meanwhile.
 constexpr int kMostAtATime = 64;
 
@@ -72,10 +74,23 @@ LiveLink::~LiveLink() {
 
 Expected<Sent> LiveLink::send(const Message& message, Deadline deadline) {
   PARETO_TRY(begin_sending(deadline));
+  ask_for_patience(message);
   auto sent = link_->send(message, deadline);
   end_sending();
   if (!sent) return tl::unexpected(cause_of(std::move(sent).error()));
   return sent;
+}
+
+void LiveLink::ask_for_patience(const Message& message) {
+  if (!beats() || codec_ == nullptr) return;
+  const Nanoseconds encoding(static_cast<std::int64_t>(
+      1e9 * static_cast<double>(tensor_bytes(message.body)) / kSlowestCodec));
+  if (encoding <= options_.least_patience / 2) return;
+  // A peer waits eight times the round trip that it is told.
+  constexpr int kRoundTripsWaited = 8;
+  raise(round_trip_, std::min(encoding / kRoundTripsWaited, kLongestRoundTrip));
+  // A link that is broken says so to the message behind it.
+  static_cast<void>(link_->send(beat_message(), std::nullopt));
 }
 
 Expected<> LiveLink::begin_sending(Deadline deadline) {
@@ -251,6 +266,7 @@ void LiveLink::send_without_checksum() {
 void LiveLink::send_by(const wire::Codec* codec) {
   static_cast<void>(begin_sending(std::nullopt));
   link_->send_by(codec);
+  codec_ = codec;
   give_way();
 }
 
@@ -262,6 +278,9 @@ void LiveLink::give_way() {
 
 void LiveLink::primed(const LinkFigures& figures, std::uint64_t boundary_bytes) {
   raise(round_trip_, figures.round_trip);
+  static_cast<void>(begin_sending(std::nullopt));
+  link_->primed(figures, boundary_bytes);
+  give_way();
   const auto padding = padding_for(figures, boundary_bytes);
   if (!padding || !idle_connections_cool()) return;
   auto body = incompressible(padding->bytes);

@@ -87,6 +87,8 @@ class LiveLink final : public Link {
   bool beats() const { return options_.peer_beat > Nanoseconds(0); }
   /// Waits until nobody else sends. Fails: kTimeout.
   Expected<> begin_sending(Deadline deadline);
+  /// Tells the peer to be patient if it takes long until the message's first byte is sent.
+  void ask_for_patience(const wire::Message& message);
   /// Lets others send, after something was sent.
   void end_sending();
   /// Lets others send, after nothing was.
@@ -120,6 +122,7 @@ class LiveLink final : public Link {
   std::condition_variable
       woken_;  ///< wakes the threads: closed, begun, or used after padding ended
   bool sending_ = false;
+  const wire::Codec* codec_ = nullptr;  ///< used by the thread that sends
   bool begun_ = false;
   bool closed_ = false;
   TimePoint sent_{};  ///< when this end sent last

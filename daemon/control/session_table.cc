@@ -183,7 +183,7 @@ void SessionTable::judge(TimePoint now, Nanoseconds stood_still) {
   const std::lock_guard lock(mutex_);
   for (auto& [id, session] : sessions_) {
     // Beats that came meanwhile have not been read yet.
-    session.heard += stood_still;
+    session.heard = std::min(now, session.heard + stood_still);
     const Nanoseconds silent = now - session.heard;
     if (!session.beats || silent <= session.lease || !session.why.empty()) continue;
     session.why = fmt::format("it gave no sign of life for {:.1f} s", to_seconds(silent));

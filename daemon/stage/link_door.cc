@@ -150,11 +150,16 @@ void LinkDoor::greet(Pending& pending, transport::Link& link) {
   const TimePoint deadline = *deadline_after(hello_timeout_);
   Expected<control::Hello> hello;
   auto received = link.receive(deadline);
+  bool hung_up = false;
   {
     const std::lock_guard lock(mutex_);
     pending.said_hello = received.has_value();
-    // The thread that made it leave has told the log.
-    if (pending.hung_up) return;
+    hung_up = pending.hung_up;
+  }
+  if (hung_up) {
+    // The thread that made it leave has told the log. Its end may wait for the peer, here alone.
+    static_cast<void>(take_link(pending));
+    return;
   }
   if (received) {
     hello = control::parse_hello(received->message);

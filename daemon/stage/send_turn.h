@@ -38,7 +38,7 @@ struct SenderState {
 class SendTurn {
  public:
   /// `lock` holds the mutex of all who send on `downstream`. All outlive the turn.
-  SendTurn(std::unique_lock<std::mutex> lock, transport::Link& downstream, SenderState& state,
+  SendTurn(std::unique_lock<std::timed_mutex> lock, transport::Link& downstream, SenderState& state,
            const StageContext& context)
       : lock_(std::move(lock)), downstream_(&downstream), state_(&state), context_(&context) {}
 
@@ -55,7 +55,7 @@ class SendTurn {
   bool prepare(wire::Message& message);
   void count(wire::MessageKind kind, const transport::Sent& sent);
 
-  std::unique_lock<std::mutex> lock_;
+  std::unique_lock<std::timed_mutex> lock_;
   // Pointers, so that a turn can be handed on.
   transport::Link* downstream_;
   SenderState* state_;

@@ -4,10 +4,10 @@
 
 #include "core/base/text.h"
 #include "core/control/hello.h"
-#include "core/plan/stage_settings.h"
 #include "core/tls/credentials.h"
 #include "daemon/stage/link_probe.h"
 #include "daemon/stage/stage.h"
+#include "daemon/stage/stage_request_check.h"
 #include "daemon/stage/training_stage.h"
 
 namespace pareto::daemon {
@@ -29,23 +29,6 @@ std::string public_address(const std::string& asked, const std::string& actual) 
   const std::size_t actual_port = actual.rfind(':');
   if (asked_port == std::string::npos || actual_port == std::string::npos) return actual;
   return asked.substr(0, asked_port) + actual.substr(actual_port);
-}
-
-/// Checks what a peer asked for. Fails: kInvalidArgument.
-Expected<> check(const control::StageRequest& asked) {
-  if (asked.queue < 1 || asked.queue > StageHost::kMaxQueue) {
-    return fail(ErrorCode::kInvalidArgument, "a queue of {}, not 1 to {}", asked.queue,
-                StageHost::kMaxQueue);
-  }
-  if (!(asked.weight >= plan::kLeastWeight && asked.weight <= plan::kMostWeight)) {
-    return fail(ErrorCode::kInvalidArgument, "a weight of {}, not {} to {}", asked.weight,
-                plan::kLeastWeight, plan::kMostWeight);
-  }
-  if (asked.priority < -plan::kMostPriority || asked.priority > plan::kMostPriority) {
-    return fail(ErrorCode::kInvalidArgument, "a priority of {}, not {} to {}", asked.priority,
-                -plan::kMostPriority, plan::kMostPriority);
-  }
-  return {};
 }
 
 std::shared_ptr<HostedStage> make_stage(StageParts parts) {
@@ -207,7 +190,7 @@ std::vector<std::shared_ptr<HostedStage>> StageHost::take_forgotten() {
 
 Expected<StageAddresses> StageHost::open(OpenStage opening) {
   const control::StageRequest& asked = opening.asked;
-  PARETO_TRY(check(asked));
+  PARETO_TRY(check_request(asked));
   PARETO_ASSIGN(const Door* door, door_of(asked.transport));
   StageAddresses addresses{door->address, ""};
   const bool sink_connects = asked.downstream.empty();

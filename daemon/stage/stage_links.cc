@@ -13,6 +13,9 @@ using wire::MessageKind;
 
 namespace {
 
+/// A peer that takes no answer for so long has no claim to it.
+Deadline in_patience() { return deadline_after(transport::kMostPatience); }
+
 Error of_link(const char* name, const Error& error) {
   return {error.code, fmt::format("{} link: {}", name, error.message)};
 }
@@ -93,7 +96,8 @@ Expected<bool> StageLinks::take(Received& received) {
   switch (received.message.kind) {
     case MessageKind::kPing:
       PARETO_TRY(
-          with_context(upstream_answers_.answer(*upstream_, std::move(received)), "upstream link"));
+          with_context(upstream_answers_.answer(*upstream_, std::move(received), in_patience()),
+                       "upstream link"));
       return false;
     case MessageKind::kPong:
       return false;  // padding: it came to keep the connection warm
@@ -165,13 +169,19 @@ Error StageLinks::answer_pings() {
       return {ErrorCode::kCorrupt, fmt::format("downstream {} sent a message of kind {}",
                                                downstream_->peer(), static_cast<int>(kind))};
     }
-    const std::lock_guard sending(send_mutex_);
-    const auto answered = answers.answer(*downstream_, *std::move(received));
+    // Who waits here does not judge the peer, so the wait has an end.
+    const std::unique_lock sending(send_mutex_, transport::kMostPatience);
+    if (!sending) {
+      return {
+          ErrorCode::kUnavailable,
+          fmt::format("downstream {}: it takes nothing, and wants answers", downstream_->peer())};
+    }
+    const auto answered = answers.answer(*downstream_, *std::move(received), in_patience());
     if (!answered) return of_link("downstream", answered.error());
   }
 }
 
-SendTurn StageLinks::turn_with(std::unique_lock<std::mutex> lock) {
+SendTurn StageLinks::turn_with(std::unique_lock<std::timed_mutex> lock) {
   return {std::move(lock), *downstream_, sender_, context_};
 }
 

@@ -88,7 +88,7 @@ class StageLinks {
   Expected<> check_turn(std::uint64_t request) const;
   /// Returns the error of a link, and counts the link as lost.
   Error lost(const char* name, const transport::Link& link, const Error& error);
-  SendTurn turn_with(std::unique_lock<std::mutex> lock);
+  SendTurn turn_with(std::unique_lock<std::timed_mutex> lock);
 
   const StageContext& context_;
   const bool sink_connects_;
@@ -101,7 +101,7 @@ class StageLinks {
   std::unique_ptr<transport::Link> upstream_;
   std::unique_ptr<transport::Link> downstream_;
 
-  std::mutex send_mutex_;  ///< held while results or pongs are sent downstream
+  std::timed_mutex send_mutex_;  ///< held while results or pongs are sent downstream
   SenderState sender_;
 
   std::atomic<std::size_t> inputs_;

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "core/transport/silence.h"
+
 namespace pareto::daemon {
 
 using wire::MessageKind;
@@ -24,7 +26,9 @@ Expected<transport::Received> TrainingLink::receive() {
     if (received.message.kind == MessageKind::kPong) continue;  // it keeps the connection warm
     if (received.message.kind == MessageKind::kPing) {
       const std::lock_guard lock(sending_);
-      PARETO_TRY(with_context(answers_.answer(*link_, std::move(received)), "{}", name_));
+      const Deadline in_patience = deadline_after(transport::kMostPatience);
+      PARETO_TRY(
+          with_context(answers_.answer(*link_, std::move(received), in_patience), "{}", name_));
       continue;
     }
     if (received.message.pipeline != context_.pipeline) {

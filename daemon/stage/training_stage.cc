@@ -90,9 +90,10 @@ Expected<transport::LinkFigures> TrainingStage::prime(std::uint64_t output_bytes
   return figures;
 }
 
-Expected<> TrainingStage::start_threads(const transport::LinkFigures& /*figures*/,
+Expected<> TrainingStage::start_threads(const transport::LinkFigures& figures,
                                         std::uint64_t /*output_bytes*/) {
   if (!sink_connects_) {
+    downstream_.link().primed(figures, 0);
     PARETO_TRY(start_thread([this] { receive(downstream_, from_downstream_); }));
   }
   PARETO_TRY(start_thread([this] { compute(); }));

@@ -18,7 +18,9 @@ HEAD = """# Faults
 
 What Pareto Edge does about a fault, as its tests saw it. `./dev test-faults` tries each fault as
 often as the table says, and writes this page from the figures. `./dev test` tries the same in
-seconds, with fewer cycles. A row in bold did not hold.
+seconds, with fewer cycles. In a row in bold a device was not found or not back, or an answer was
+lost, doubled, out of order or wrong. Times are measured on a machine that did other work too: hold
+them against the bounds next to them.
 
 | fault | expected | seen | cycles | measured by | when, on |
 |---|---|---|---|---|---|

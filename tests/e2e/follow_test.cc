@@ -125,10 +125,10 @@ TEST_F(FollowFaults, RateSteps) {
                    "exec " + deploy + "--follow --store " + store + " --output " + path("results") +
                        " > " + path("log.jsonl") + " <> " + path("names")});
   ASSERT_TRUE(process.wait_for_output("ready", std::chrono::minutes(2))) << process.errors();
-  std::atomic<bool> enough{false};
-  std::jthread feeding([&] {
+  std::jthread feeding([&](const std::stop_token& enough) {
     std::ofstream names(path("names"));
-    for (int i = 0; !enough; ++i) names << path(fmt::format("f{}.npy", i % 3)) << std::endl;
+    for (int i = 0; !enough.stop_requested(); ++i)
+      names << path(fmt::format("f{}.npy", i % 3)) << std::endl;
   });
   const auto changes = [&] {
     std::istringstream errors(process.errors());
@@ -161,7 +161,7 @@ TEST_F(FollowFaults, RateSteps) {
             "% of later");
   }
   // The pipe is not left without a reader.
-  enough = true;
+  feeding.request_stop();
   feeding.join();
   process.signal(SIGINT);
   process.wait();

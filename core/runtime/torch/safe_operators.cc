@@ -131,31 +131,32 @@ bool is_whole(const c10::IValue& value) {
                            c10::isIntegralType(value.toTensor().scalar_type(), true));
 }
 
-bool holds(const c10::IValue& value, std::int64_t number) {
-  if (value.isInt()) return value.toInt() == number;
-  return value.toTensor().eq(number).any().item<bool>();
+/// Returns the type that a kernel divides in.
+c10::ScalarType common_type(const c10::IValue& one, const c10::IValue& other) {
+  if (one.isInt()) return at::result_type(one.toInt(), other.toTensor());
+  if (other.isInt()) return at::result_type(one.toTensor(), other.toInt());
+  return at::result_type(one.toTensor(), other.toTensor());
 }
 
-/// Returns whether the least number of a type is among the values: without a positive counterpart
-/// it cannot be divided by −1.
-bool holds_least(const c10::IValue& value) {
-  if (value.isInt()) return value.toInt() == std::numeric_limits<std::int64_t>::min();
-  switch (value.toTensor().scalar_type()) {
-    case c10::ScalarType::Int:
-      return holds(value, std::numeric_limits<std::int32_t>::min());
-    case c10::ScalarType::Long:
-      return holds(value, std::numeric_limits<std::int64_t>::min());
-    default:
-      return false;  // smaller ones are divided as int
-  }
+/// Returns whether a number is among the values, once they are of that type.
+bool holds(const c10::IValue& value, c10::ScalarType type, std::int64_t number) {
+  const at::Tensor all =
+      value.isInt() ? at::scalar_tensor(value.toInt(), at::kLong) : value.toTensor();
+  return all.to(type).eq(number).any().item<bool>();
 }
 
 /// Checks a division of whole numbers element by element; divisions by 0 are checked by kernels.
 void check_tensor_division(const Stack& stack, std::size_t arguments) {
   const c10::IValue& dividend = stack[stack.size() - arguments];
   const c10::IValue& divisor = stack[stack.size() - arguments + 1];
-  if (!is_whole(dividend) || !is_whole(divisor)) return;
-  if (holds(divisor, -1) && holds_least(dividend)) {
+  if (!is_whole(dividend) || !is_whole(divisor) || (dividend.isInt() && divisor.isInt())) return;
+  const c10::ScalarType type = common_type(dividend, divisor);
+  // Smaller ones are divided as int. The least number has no positive counterpart.
+  if (type != c10::ScalarType::Int && type != c10::ScalarType::Long) return;
+  const std::int64_t least = type == c10::ScalarType::Int
+                                 ? std::numeric_limits<std::int32_t>::min()
+                                 : std::numeric_limits<std::int64_t>::min();
+  if (holds(divisor, type, -1) && holds(dividend, type, least)) {
     throw std::runtime_error("the least whole number is divided by -1");
   }
 }
@@ -165,8 +166,10 @@ void check_tensor_divisions(const char* name) {
     put_before(
         name,
         [arguments](const c10::FunctionSchema& schema) {
-          return schema.arguments().size() == arguments && !is_of_numbers(schema) &&
-                 schema.arguments()[0].type()->kind() == c10::TypeKind::TensorType;
+          const auto is_tensor = [&](std::size_t index) {
+            return schema.arguments()[index].type()->kind() == c10::TypeKind::TensorType;
+          };
+          return schema.arguments().size() == arguments && (is_tensor(0) || is_tensor(1));
         },
         [arguments](const Stack& stack) { check_tensor_division(stack, arguments); });
   }

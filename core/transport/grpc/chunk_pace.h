@@ -20,7 +20,7 @@ class ChunkPace {
   /// The least: 1 Mbit/s passes it in a beat (core/transport/silence.h).
   static constexpr std::size_t kLeastBytes = 16 << 10;
   /// The size as long as no frame has told a rate.
-  static constexpr std::size_t kFirstBytes = 64 << 10;
+  static constexpr std::size_t kFirstBytes = 32 << 10;
   /// Smaller frames fit into buffers, and tell no rate.
   static constexpr std::uint64_t kTellingBytes = 64 << 10;
 
@@ -28,13 +28,26 @@ class ChunkPace {
   /// Notes that the link took a frame of `bytes` in that time.
   void sent(std::uint64_t bytes, Nanoseconds took) {
     if (bytes < kTellingBytes) return;
-    constexpr double kSeconds = 0.1;
     const double rate = static_cast<double>(bytes) / std::max(to_seconds(took), 1e-9);
-    chunk_bytes_ = static_cast<std::size_t>(std::clamp(
-        rate * kSeconds, static_cast<double>(kLeastBytes), static_cast<double>(kChunkBytes)));
+    chunk_bytes_ = std::min(chunk_of(rate), most_bytes_);
+  }
+  /// Bounds the size by a rate that was measured until the peer had it all; 0: too fast to tell. A
+  /// socket's buffer takes the first megabytes faster than the way does.
+  void bound(std::uint64_t bytes_per_second) {
+    if (bytes_per_second == 0) return;
+    most_bytes_ = chunk_of(static_cast<double>(bytes_per_second));
+    chunk_bytes_ = std::min<std::size_t>(chunk_bytes_, most_bytes_);
   }
 
  private:
+  static std::size_t chunk_of(double bytes_per_second) {
+    constexpr double kSeconds = 0.1;
+    return static_cast<std::size_t>(std::clamp(bytes_per_second * kSeconds,
+                                               static_cast<double>(kLeastBytes),
+                                               static_cast<double>(kChunkBytes)));
+  }
+
+  std::size_t most_bytes_ = kChunkBytes;
   std::size_t chunk_bytes_ = kFirstBytes;
 };
 

@@ -3,6 +3,7 @@
 #include "core/base/cpu_time.h"
 #include "core/transport/address.h"
 #include "core/transport/frame_options.h"
+#include "core/transport/prime.h"
 
 namespace pareto::transport::grpc {
 namespace {
@@ -45,6 +46,10 @@ Expected<Sent> GrpcLink::send(const wire::Message& message, Deadline deadline) {
   const Nanoseconds took = now() - encoded;
   pace_.sent(frame->size_bytes(), took);
   return Sent{encoded - start, took, frame->size_bytes(), thread_cpu_time() - start_cpu};
+}
+
+void GrpcLink::primed(const LinkFigures& figures, std::uint64_t /*boundary_bytes*/) {
+  pace_.bound(figures.bytes_per_second);
 }
 
 Expected<Received> GrpcLink::receive(Deadline deadline) {

@@ -33,6 +33,7 @@ class GrpcLink final : public Link {
   }
   void send_without_checksum() override { options_.payload_checksum = false; }
   void send_by(const wire::Codec* codec) override { options_.codec = codec; }
+  void primed(const LinkFigures& figures, std::uint64_t boundary_bytes) override;
   std::uint64_t received_bytes() const override { return stream_->received_bytes(); }
   void close() override;
   void abort() override;

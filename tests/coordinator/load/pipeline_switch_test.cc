@@ -130,6 +130,22 @@ TEST_F(PipelineSwitchTest, IfBothAreLostEveryRequestIsSentAgainOnce) {
   EXPECT_EQ(opener_.attempts, 2U);
 }
 
+TEST_F(PipelineSwitchTest, ALostPipelineThatHasNothingToAnswerIsLostToo) {
+  options_.watch_every = kLong;
+  // One request at a time: the pipeline before has answered all that it got.
+  options_.stream.window = 1;
+  ASSERT_TRUE(run_while([&] {
+    const auto report =
+        desk_.ask(to({{.dies_at = 0, .on_first = [&] { opener_.last->die_unseen(); }}}));
+    ASSERT_FALSE(report);
+    EXPECT_THAT(report.error().message, StartsWith("both pipelines were lost"));
+  }));
+  expect_all(given_);
+  EXPECT_THAT(failed_, SizeIs(0));
+  EXPECT_THAT(events_, ElementsAre("open", StartsWith("stayed: both pipelines were lost"),
+                                   StartsWith("lost: stage 1 on b"), "again"));
+}
+
 TEST_F(PipelineSwitchTest, ALossWhileTheNextPipelineIsOpenedIsMadeGoodByIt) {
   BoundedQueue<int> seen(1);
   on_lost_ = [&] { static_cast<void>(seen.push(0)); };

@@ -156,7 +156,14 @@ TEST(HostileCode, TensorsThatTheProcessorRefusesFailTheRequest) {
   EXPECT_THAT(error_of("torch.fmod(" + least + ", n - 1)"), HasSubstr("divided by -1"));
   EXPECT_THAT(error_of("torch.div(" + least + ", n - 1, rounding_mode=\"trunc\")"),
               HasSubstr("divided by -1"));
-  EXPECT_THAT(error_of("torch.full([2], -2147483648 + n, dtype=3) // (n - 1)"),
+  const std::string short_least = "torch.full([2], -2147483648 + n, dtype=3)";
+  EXPECT_THAT(error_of(short_least + " // (n - 1)"), HasSubstr("divided by -1"));
+  EXPECT_THAT(error_of("torch.remainder(m, torch.full([2], n - 1))"), HasSubstr("divided by -1"));
+  // A tensor without dimensions takes the type of the other one.
+  EXPECT_THAT(error_of("torch.floor_divide(torch.full([], -2147483648 + n), "
+                       "torch.full([2], n - 1, dtype=3))"),
+              HasSubstr("divided by -1"));
+  EXPECT_THAT(error_of(short_least + " // torch.full([], n + 4294967295)"),
               HasSubstr("divided by -1"));
 }
 

@@ -68,7 +68,7 @@ class SendTurnTest : public testing::Test {
     return kinds;
   }
 
-  std::mutex mutex_;
+  std::timed_mutex mutex_;
   ScriptedLink link_;
   SenderState state_;
   const std::shared_ptr<StageMeter> meter_ = std::make_shared<StageMeter>();
