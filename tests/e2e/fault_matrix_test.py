@@ -69,6 +69,16 @@ class FaultMatrix(unittest.TestCase):
         self.assertIn("PARETO_LONG_FAULTS=1", done.stderr)
         self.assertNotIn("KillFaults", self.page())
 
+    def test_the_short_form_is_taken_if_asked_for_and_replaces_no_long_one(self):
+        self.leave(long=False, cycles=3)
+        self.assertEqual(self.run_matrix("--take", self.left, "--brief").returncode, 0)
+        self.assertIn("| 3, brief |", self.page())
+        self.leave()
+        self.run_matrix("--take", self.left)
+        self.leave(long=False, cycles=3)
+        self.run_matrix("--take", self.left, "--brief")
+        self.assertIn("| 1 000 |", self.page())
+
     def test_a_page_that_was_written_by_hand_is_noticed(self):
         self.leave()
         self.run_matrix("--take", self.left)
