@@ -18,7 +18,6 @@ namespace {
 // After an accept that failed for want of descriptors or memory: others must be given time to free
 // some.
 constexpr std::chrono::milliseconds kPause{200};
-constexpr std::chrono::seconds kBetweenComplaints{1};
 
 /// Returns the first descriptor that is for others.
 int reserved_from() {
@@ -98,12 +97,10 @@ Expected<> ConnectionFeed::accept_from(const FileDescriptor& listening) {
 }
 
 void ConnectionFeed::refuse(const std::string& why) {
-  ++refused_;
-  const TimePoint now = std::chrono::steady_clock::now();
-  if (now - complained_ < kBetweenComplaints) return;
-  complained_ = now;
-  complain_({ErrorCode::kExhausted, fmt::format("{} connections could not be taken: {}",
-                                                std::exchange(refused_, 0), why)});
+  const auto times = refused_.due(std::chrono::steady_clock::now());
+  if (!times) return;
+  complain_(
+      {ErrorCode::kExhausted, fmt::format("{} connections could not be taken: {}", *times, why)});
 }
 
 }  // namespace pareto::transport

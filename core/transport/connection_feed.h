@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/rare_line.h"
 #include "core/transport/open_connections.h"
 #include "core/transport/socket.h"
 
@@ -58,10 +59,9 @@ class ConnectionFeed {
   Waker waker_;
   const Take take_;
   const Complain complain_;
-  OpenConnections open_{kMostOfOneHost};  ///< used on the feed's thread
-  int refused_ = 0;                       ///< since the last complaint
-  TimePoint complained_{};
-  std::jthread thread_;  // last: it uses all of the above
+  OpenConnections open_{kMostOfOneHost};       ///< used on the feed's thread
+  RareLine refused_{std::chrono::seconds(1)};  ///< complaints
+  std::jthread thread_;                        // last: it uses all of the above
 };
 
 }  // namespace pareto::transport

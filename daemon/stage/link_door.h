@@ -13,9 +13,9 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/base/rare_line.h"
 #include "core/control/hello.h"
 #include "core/transport/transport.h"
-#include "daemon/stage/rare_line.h"
 
 namespace pareto::daemon {
 
@@ -82,8 +82,9 @@ class LinkDoor {
   std::condition_variable changed_;
   bool closed_ = false;
   std::list<Pending> pending_;  ///< oldest first
-  RareLine hung_up_;            ///< lines about peers that made room
-  RareLine refused_;            ///< lines about peers that said no proper hello
+  static constexpr std::chrono::seconds kBetweenLines{60};
+  RareLine hung_up_{kBetweenLines};  ///< lines about peers that made room
+  RareLine refused_{kBetweenLines};  ///< lines about peers that said no proper hello
   std::jthread accepting_;
 };
 
