@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "coordinator/load/foreign_load_meter.h"
-#include "core/control/hello.h"
+#include "core/control/greeting.h"
 #include "core/transport/link_probe.h"
 #include "core/transport/transport.h"
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "coordinator/cluster/deployment.h"
-#include "core/control/hello.h"
+#include "core/control/greeting.h"
 #include "core/tls/credentials.h"
 #include "core/transport/prime.h"
 

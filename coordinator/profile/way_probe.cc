@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "coordinator/cluster/transport_choice.h"
-#include "core/control/hello.h"
+#include "core/control/greeting.h"
 
 namespace pareto::profile {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/base/text.h"
-#include "core/control/hello.h"
+#include "core/control/greeting.h"
 #include "core/tls/credentials.h"
 #include "daemon/stage/link_probe.h"
 #include "daemon/stage/stage.h"

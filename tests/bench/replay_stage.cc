@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "core/control/hello.h"
+#include "core/control/greeting.h"
 #include "core/runtime/shard_runner.h"
 #include "core/tensor/tensor_pool.h"
 #include "daemon/process.h"

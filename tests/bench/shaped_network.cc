@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "core/control/hello.h"
+#include "core/control/greeting.h"
 #include "daemon/stage/link_probe.h"
 #include "netem/run_program.h"
 #include "netem/token_bucket.h"

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "coordinator/load/load.h"
-#include "core/control/hello.h"
+#include "core/control/greeting.h"
 #include "daemon/stage/stage_host.h"
 #include "tests/bench/benches.h"
 #include "tests/bench/replay_stage.h"

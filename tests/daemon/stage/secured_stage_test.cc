@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/file.h"
+#include "core/control/greeting.h"
 #include "core/tls/credentials.h"
 #include "tests/daemon/stage/stage_host_fixture.h"
 #include "tests/support/tls.h"

@@ -10,6 +10,7 @@
 #include <system_error>
 #include <thread>
 
+#include "core/control/greeting.h"
 #include "core/plan/protocol.h"
 #include "core/transport/socket.h"
 #include "daemon/stage/stage_host.h"

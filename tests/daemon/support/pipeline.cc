@@ -1,5 +1,6 @@
 #include "tests/daemon/support/pipeline.h"
 
+#include "core/control/greeting.h"
 #include "tests/daemon/support/fake_runner.h"
 
 namespace pareto::daemon::test {
