@@ -75,9 +75,10 @@ endfunction()
 set(PARETO_TEST_PATIENCE 1 CACHE STRING "how many times as long as usual tests wait for programs, and may take: for emulated ones")
 
 # pareto_run_test(e2e_long_test e2e_test …) adds a test that runs cases of a program, with the
-# arguments of pareto_test. If a program has several such tests, they run one at a time.
+# arguments of pareto_test. Tests of one LOCK, by default the program, run one at a time. Those that
+# take longest begin first.
 function(pareto_run_test name program)
-  cmake_parse_arguments(ARG "" "TIMEOUT;SHARDS;FILTER" "LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "" "TIMEOUT;SHARDS;FILTER;LOCK" "LABELS" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
   endif()
@@ -92,13 +93,16 @@ function(pareto_run_test name program)
     set(shards ${ARG_SHARDS})
   endif()
   math(EXPR last "${shards} - 1")
+  if(NOT ARG_LOCK)
+    set(ARG_LOCK ${program})
+  endif()
   foreach(shard RANGE ${last})
     set(test ${name})
     if(ARG_SHARDS)
       set(test ${name}.${shard})
     endif()
     add_test(NAME ${test} COMMAND ${program} --gtest_output=xml:${CMAKE_BINARY_DIR}/results/${test}.xml)
-    set_tests_properties(${test} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${timeout} RESOURCE_LOCK ${program}
+    set_tests_properties(${test} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${timeout} RESOURCE_LOCK ${ARG_LOCK} COST ${timeout}
                          ENVIRONMENT "${environment};GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${shard}")
   endforeach()
 endfunction()
