@@ -103,7 +103,12 @@ struct AnswerLog::Impl {
   std::jthread flusher;
 
   Error file_error(const char* doing) const {
-    return error_from_errno(errno, fmt::format("{} the log {}", doing, path.string()));
+    const int number = errno;
+    Error error = error_from_errno(number, fmt::format("{} the log {}", doing, path.string()));
+    if (number == ENOSPC || number == EDQUOT || number == EFBIG) {
+      error.message += ": free some space there, and the same command goes on with what is left";
+    }
+    return error;
   }
 
   /// Appends a line by one write. `mutex` is held, or nobody else is there yet.

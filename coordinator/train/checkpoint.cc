@@ -131,10 +131,22 @@ Expected<> put_in_place(const fs::path& from, const fs::path& target) {
   fs::remove_all(aside, ignored);
   const bool replaces = fs::exists(target, ignored);
   if (replaces) PARETO_TRY(rename_folder(target, aside));
-  PARETO_TRY(rename_folder(from, target));
+  if (auto renamed = rename_folder(from, target); !renamed) {
+    if (replaces) fs::rename(aside, target, ignored);
+    return renamed;
+  }
   PARETO_TRY(flush_folder(target.parent_path()));
   if (replaces) fs::remove_all(aside, ignored);
   return {};
+}
+
+/// Says in an error of a full disk what helps.
+template <typename T>
+Expected<T> with_remedy(Expected<T> result) {
+  if (!result && result.error().code == ErrorCode::kExhausted) {
+    result.error().message += ": free some space there, or name another folder (--checkpoint)";
+  }
+  return result;
 }
 
 /// Removes what a process that was killed left half written. A checkpoint that was put aside, and
@@ -246,7 +258,10 @@ Expected<FoundCheckpoint> newest_checkpoint(const fs::path& path) {
 Expected<CheckpointFolder> CheckpointFolder::open(const fs::path& folder, std::size_t keep) {
   std::error_code error;
   fs::create_directories(folder, error);
-  if (error) return tl::unexpected(error_from_errno(error.value(), folder.string()));
+  if (error) {
+    return with_remedy(Expected<CheckpointFolder>(
+        tl::unexpected(error_from_errno(error.value(), "making " + folder.string()))));
+  }
   auto lock = FolderLock::try_take(folder);
   if (lock && !*lock) {
     return fail(ErrorCode::kUnavailable,
@@ -272,7 +287,7 @@ Expected<fs::path> CheckpointFolder::write(const Checkpoint& checkpoint) {
     PARETO_TRY(write_files(beside, checkpoint));
     return put_in_place(beside, target);
   };
-  auto written = with_context(write_whole(), "checkpoint {}", target.string());
+  auto written = with_remedy(with_context(write_whole(), "checkpoint {}", target.string()));
   if (!written) {
     fs::remove_all(beside, error);
     return tl::unexpected(std::move(written).error());

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/e2e/failing_writes.h"
 #include "tests/e2e/fault_fixture.h"
 #include "tests/support/fault_figures.h"
 
@@ -21,42 +22,6 @@ using ::testing::HasSubstr;
 
 class DiskFaults : public FaultTest {
  protected:
-  /// Returns the variables with which a program's call of that number fails that writes below
-  /// `folder`. 0: none; they are only counted.
-  std::vector<std::string> failing(const std::string& folder, std::size_t call,
-                                   const std::string& error = "ENOSPC") const {
-    std::error_code ignored;
-    fs::remove(path("writes"), ignored);
-    std::vector<std::string> variables{
-        fmt::format("LD_PRELOAD={}", PARETO_FAIL_WRITES), "FAIL_WRITES_UNDER=" + folder,
-        "FAIL_WRITES_LOG=" + path("writes"), "FAIL_WRITES_WITH=" + error};
-    if (call > 0) variables.push_back(fmt::format("FAIL_WRITES_AT={}", call));
-    return variables;
-  }
-  std::size_t writes() const { return count_of("\n", slurp(path("writes"))); }
-  /// Returns the line of a call: its number, name and file.
-  std::string write_of(std::size_t call) const {
-    std::ifstream file(path("writes"));
-    std::string line;
-    for (std::size_t i = 0; i < call; ++i) std::getline(file, line);
-    return line;
-  }
-  /// Returns the calls to try of as many: all, or a few that are spread over them.
-  static std::vector<std::size_t> chosen(std::size_t calls, std::size_t few) {
-    const std::size_t tried = std::min(calls, cycles(few, calls));
-    std::vector<std::size_t> numbers;
-    for (std::size_t i = 0; i < tried; ++i) numbers.push_back(1 + i * calls / tried);
-    return numbers;
-  }
-  static auto says_why() {
-    return AnyOf(HasSubstr("No space left on device"), HasSubstr("disk full"),
-                 HasSubstr("file system"));
-  }
-  static Finished paretoctl_with(const std::vector<std::string>& environment,
-                                 std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), "paretoctl");
-    return run(std::move(arguments), environment);
-  }
   std::size_t runs_in(const std::string& store) const {
     const auto listed = paretoctl({"runs", "--store", store, "--json"});
     EXPECT_EQ(listed.exit_code, 0) << listed.errors;
@@ -65,6 +30,8 @@ class DiskFaults : public FaultTest {
       complete += one["finished"].is_null() ? 0 : 1;
     return complete;
   }
+
+  FailingWrites writes_{path("writes")};
 };
 
 TEST_F(DiskFaults, OfTheResultsStoreLoseNoEarlierRun) {
@@ -89,23 +56,24 @@ TEST_F(DiskFaults, OfTheResultsStoreLoseNoEarlierRun) {
   const auto first = paretoctl(sweep("before"));
   ASSERT_EQ(first.exit_code, 0) << first.errors;
   fs::copy(path("before"), path("store"), fs::copy_options::recursive);
-  const auto counted = paretoctl_with(failing(path("store"), 0), sweep("store"));
+  const auto counted = paretoctl_with(writes_.variables(path("store"), 0), sweep("store"));
   ASSERT_EQ(counted.exit_code, 0) << counted.errors;
-  const std::size_t calls = writes();
+  const std::size_t calls = writes_.count();
   ASSERT_GT(calls, 20U);
   std::size_t failed = 0;
   row.cycles = 0;
   for (const std::string error : {"ENOSPC", "EROFS"}) {
-    for (const std::size_t call : chosen(calls, error == "EROFS" ? 1 : 3)) {
+    for (const std::size_t call : chosen_calls(calls, error == "EROFS" ? 1 : 3)) {
       fs::remove_all(path("store"));
       fs::copy(path("before"), path("store"), fs::copy_options::recursive);
-      const auto done = paretoctl_with(failing(path("store"), call, error), sweep("store"));
-      const std::string what =
-          fmt::format("{} at {}: exit {}, {}", error, write_of(call), done.exit_code, done.errors);
+      const auto done =
+          paretoctl_with(writes_.variables(path("store"), call, error), sweep("store"));
+      const std::string what = fmt::format("{} at {}: exit {}, {}", error, writes_.line(call),
+                                           done.exit_code, done.errors);
       EXPECT_THAT(done.exit_code, AnyOf(0, 1, 3, 4)) << what;
       if (done.exit_code != 0) {
         ++failed;
-        EXPECT_THAT(done.errors, says_why()) << what;
+        EXPECT_THAT(done.errors, says_why_not_written()) << what;
         EXPECT_THAT(done.errors, HasSubstr(path("store"))) << what;
       }
       EXPECT_EQ(runs_in(path("store/results.db")), done.exit_code == 0 ? 2U : 1U) << what;
@@ -134,16 +102,16 @@ TEST_F(DiskFaults, OfResultsFailTheRequestAlone) {
   for (const auto& more : {devices(), files()}) {
     arguments.insert(arguments.end(), more.begin(), more.end());
   }
-  const auto counted = paretoctl_with(failing(path("results"), 0), arguments);
+  const auto counted = paretoctl_with(writes_.variables(path("results"), 0), arguments);
   ASSERT_EQ(counted.exit_code, 0) << counted.errors;
-  const std::size_t calls = writes();
+  const std::size_t calls = writes_.count();
   ASSERT_GE(calls, 8U);
   row.cycles = 0;
-  for (const std::size_t call : chosen(calls, 3)) {
+  for (const std::size_t call : chosen_calls(calls, 3)) {
     fs::remove_all(path("results"));
-    const auto done = paretoctl_with(failing(path("results"), call), arguments);
-    const std::string what =
-        fmt::format("{}: exit {}, {}{}", write_of(call), done.exit_code, done.output, done.errors);
+    const auto done = paretoctl_with(writes_.variables(path("results"), call), arguments);
+    const std::string what = fmt::format("{}: exit {}, {}{}", writes_.line(call), done.exit_code,
+                                         done.output, done.errors);
     EXPECT_THAT(done.exit_code, AnyOf(1, 3, 4)) << what;
     EXPECT_THAT(done.output + done.errors, HasSubstr("No space left on device")) << what;
     // No file is there in part.
@@ -174,7 +142,7 @@ TEST_F(DiskFaults, OfADevicesStoreAreSaidToTheCoordinator) {
   const auto serving = [&](std::size_t call) {
     fs::remove_all(path("second"));
     std::vector<std::string> program{"/usr/bin/env"};
-    const auto variables = failing(path("second"), call);
+    const auto variables = writes_.variables(path("second"), call);
     program.insert(program.end(), variables.begin(), variables.end());
     program.push_back(std::string(PARETO_BIN_DIR) + "/paretod");
     return std::make_unique<Daemon>("second", folder(), std::vector<std::string>{}, program);
@@ -182,23 +150,23 @@ TEST_F(DiskFaults, OfADevicesStoreAreSaidToTheCoordinator) {
   std::size_t before = 0;
   {
     const auto daemon = serving(0);
-    before = writes();
+    before = writes_.count();
     const auto done = run_on(*daemon, "expected.npy");
     ASSERT_EQ(done.exit_code, 0) << done.errors;
   }
-  const std::size_t calls = writes() - before;
+  const std::size_t calls = writes_.count() - before;
   ASSERT_GT(calls, 20U);
   std::size_t said = 0;
   row.cycles = 0;
-  for (const std::size_t call : chosen(calls, 3)) {
+  for (const std::size_t call : chosen_calls(calls, 3)) {
     const auto daemon = serving(before + call);
     const auto done = run_on(*daemon, "output.npy");
     const std::string what =
-        fmt::format("{}: exit {}, {}", write_of(before + call), done.exit_code, done.errors);
+        fmt::format("{}: exit {}, {}", writes_.line(before + call), done.exit_code, done.errors);
     EXPECT_THAT(done.exit_code, AnyOf(0, 1, 3)) << what;
     if (done.exit_code != 0) {
       ++said;
-      EXPECT_THAT(done.errors, says_why()) << what;
+      EXPECT_THAT(done.errors, says_why_not_written()) << what;
       EXPECT_THAT(done.errors, HasSubstr("second")) << what;
     }
     const auto next = run_on(*daemon, "next.npy");

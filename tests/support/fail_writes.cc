@@ -6,6 +6,8 @@
 //   FAIL_WRITES_UNDER=/tmp/x    the folder
 //   FAIL_WRITES_LOG=/tmp/log    file that gets a line a call: its number, name, and file
 //   FAIL_WRITES_AT=17           number of the call that fails; absent: none
+//   FAIL_WRITES_SHORT=1         if that call is write(), it writes half, and the next call fails: a
+//                               disk that becomes full
 //   FAIL_WRITES_ON=1            all calls after that one fail as well: a disk that stays full
 //   FAIL_WRITES_WITH=EROFS      the error; absent: ENOSPC
 #include <dlfcn.h>
@@ -26,6 +28,8 @@
 namespace {
 
 std::atomic<long> calls{0};
+std::atomic<bool> is_full{false};  ///< a call has written half, so the next one fails
+constexpr int kWritesHalf = -1;    ///< in place of an error
 
 const char* setting(const char* name) {
   const char* value = std::getenv(name);
@@ -61,7 +65,13 @@ int next_call(const char* name, const char* path) {
   const char* at = setting("FAIL_WRITES_AT");
   if (*at == '\0') return 0;
   const long wanted = std::atol(at);
-  const bool fails = number == wanted || (number > wanted && *setting("FAIL_WRITES_ON") == '1');
+  const bool writes_half = *setting("FAIL_WRITES_SHORT") == '1' && std::strcmp(name, "write") == 0;
+  if (number == wanted && writes_half) {
+    is_full = true;
+    return kWritesHalf;
+  }
+  const bool fails = number == wanted || is_full.exchange(false) ||
+                     (number > wanted && *setting("FAIL_WRITES_ON") == '1');
   if (!fails) return 0;
   return std::strcmp(setting("FAIL_WRITES_WITH"), "EROFS") == 0 ? EROFS : ENOSPC;
 }
@@ -133,7 +143,15 @@ PARETO_OPEN(open)
 PARETO_OPEN(open64)
 PARETO_OPENAT(openat)
 PARETO_OPENAT(openat64)
-PARETO_ON_FILE(ssize_t, write, (int file, const void* data, size_t size), (file, data, size), -1)
+ssize_t write(int file, const void* data, size_t size) {
+  static auto* const next = real<ssize_t(int, const void*, size_t)>("write");
+  char path[PATH_MAX];
+  const int error = is_watched(file, path) ? next_call("write", path) : 0;
+  if (error == kWritesHalf) return next(file, data, (size + 1) / 2);
+  if (error == 0) return next(file, data, size);
+  errno = error;
+  return -1;
+}
 PARETO_ON_FILE(ssize_t, writev, (int file, const iovec* parts, int count), (file, parts, count), -1)
 PARETO_ON_FILE(ssize_t, pwrite, (int file, const void* data, size_t size, off_t at),
                (file, data, size, at), -1)

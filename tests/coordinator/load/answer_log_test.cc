@@ -11,6 +11,7 @@
 namespace pareto::load {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 class AnswerLogs : public testing::Test {
@@ -130,7 +131,7 @@ TEST_F(AnswerLogs, OneProcessHasItAtATimeIfItIsToBeSo) {
 TEST_F(AnswerLogs, ADiskThatIsFullIsSaid) {
   const auto full = AnswerLog::begin("/dev/full", term(1, "a"), false, [] {});
   ASSERT_FALSE(full);
-  EXPECT_THAT(full.error().message, HasSubstr("/dev/full"));
+  EXPECT_THAT(full.error().message, AllOf(HasSubstr("/dev/full"), HasSubstr("free some space")));
 }
 
 }  // namespace

@@ -304,7 +304,8 @@ TEST_F(CheckpointTest, AFullDiskLeavesTheLastOneWhole) {
     const auto written = folder.write(small_checkpoint(6));
     ASSERT_FALSE(written);
     EXPECT_EQ(written.error().code, ErrorCode::kExhausted) << written.error().message;
-    EXPECT_THAT(written.error().message, HasSubstr("step-000000000006"));
+    EXPECT_THAT(written.error().message,
+                testing::AllOf(HasSubstr("step-000000000006"), HasSubstr("free some space")));
   }
   EXPECT_THAT(names(), testing::ElementsAre("step-000000000005"));
   EXPECT_EQ(newest_checkpoint(path())->checkpoint.progress.position.step, 5);
