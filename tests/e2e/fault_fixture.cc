@@ -37,13 +37,14 @@ void Histories::add_to(FaultRow& row) const {
   for (const char* name : kCounts) row.add(name, counts_.at(name));
 }
 
-EndlessRequests::EndlessRequests(std::string fifo, std::vector<std::string> names)
+EndlessRequests::EndlessRequests(std::string fifo, std::vector<std::string> names, Nanoseconds pace)
     // Open for reading too, it is there before its reader, and its end is seen at end() only.
     : fifo_(::open(fifo.c_str(), O_RDWR | O_CLOEXEC)),
-      writer_([number = fifo_, lines = std::move(names)](const std::stop_token& stop) {
+      writer_([number = fifo_, lines = std::move(names), pace](const std::stop_token& stop) {
         ::fcntl(number, F_SETPIPE_SZ, kFifoBytes);
         ::fcntl(number, F_SETFL, O_NONBLOCK);
         for (std::size_t i = 0; !stop.stop_requested(); ++i) {
+          if (i > 0 && pace > Nanoseconds(0)) std::this_thread::sleep_for(pace);
           const std::string line = lines[i % lines.size()] + "\n";
           while (::write(number, line.data(), line.size()) < 0 && !stop.stop_requested()) {
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -120,24 +121,24 @@ std::vector<std::string> FaultTest::stream(const std::vector<std::string>& where
                       flags, path("names"), path("log"))};
 }
 
-std::unique_ptr<EndlessRequests> FaultTest::requests() const {
+std::unique_ptr<EndlessRequests> FaultTest::requests(Nanoseconds pace) {
   std::error_code ignored;
   std::filesystem::remove(path("names"), ignored);
   std::filesystem::remove_all(path("results"), ignored);
   EXPECT_EQ(::mkfifo(path("names").c_str(), 0600), 0);
-  return std::make_unique<EndlessRequests>(path("names"), files());
+  lines_.emplace(path("log"), "\n");
+  return std::make_unique<EndlessRequests>(path("names"), files(), pace);
 }
 
-testing::AssertionResult FaultTest::more_answers(std::size_t count) const {
-  const auto lines = [&] { return std::ranges::count(slurp(path("log")), '\n'); };
+testing::AssertionResult FaultTest::more_answers(std::size_t count) {
   const FileDescriptor changed(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
   ::inotify_add_watch(changed.get(), path("log").c_str(), IN_MODIFY);
-  const auto wanted = lines() + static_cast<std::ptrdiff_t>(count);
+  const std::size_t wanted = lines_->count() + count;
   const Deadline deadline = deadline_after(kMostPatience);
-  while (lines() < wanted) {
+  while (lines_->count() < wanted) {
     pollfd polled{changed.get(), POLLIN, 0};
     if (!poll_until({&polled, 1}, deadline)) {
-      return testing::AssertionFailure() << lines() << " lines, not " << wanted;
+      return testing::AssertionFailure() << lines_->count() << " lines, not " << wanted;
     }
     char events[4096];
     while (::read(changed.get(), events, sizeof events) > 0) {

@@ -5,20 +5,24 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "core/base/clock.h"
 #include "tests/e2e/fixture.h"
 #include "tests/support/fault_figures.h"
+#include "tests/support/text_count.h"
 
 namespace pareto::test {
 
 /// A fifo that gets names of files, over and over, until this ends. Threads: one of its own.
 class EndlessRequests {
  public:
-  EndlessRequests(std::string fifo, std::vector<std::string> names);
+  /// `pace`: time from one name to the next one; 0: as fast as they are taken.
+  EndlessRequests(std::string fifo, std::vector<std::string> names, Nanoseconds pace = {});
   /// No more names come: the reader sees the end.
   void end();
   ~EndlessRequests() { end(); }
@@ -59,9 +63,9 @@ class FaultTest : public EndToEnd {
   /// folder `results`. Its requests come from the fifo `names`.
   std::vector<std::string> stream(const std::vector<std::string>& where,
                                   const std::string& flags) const;
-  std::unique_ptr<EndlessRequests> requests() const;
+  std::unique_ptr<EndlessRequests> requests(Nanoseconds pace = {});
   /// Waits until that many more lines are in the stream's log than there are now.
-  testing::AssertionResult more_answers(std::size_t count) const;
+  testing::AssertionResult more_answers(std::size_t count);
   /// Checks the stream's log: no request lost, answered twice, out of order, or with other outputs
   /// than right.jsonl has. Returns the verdict.
   nlohmann::json check_history() const;
@@ -72,6 +76,7 @@ class FaultTest : public EndToEnd {
  private:
   std::vector<std::pair<std::string, std::string>> addresses_;
   std::vector<std::pair<std::string, std::unique_ptr<Daemon>>> daemons_;
+  std::optional<TextCount> lines_;  ///< lines of the stream's log
 };
 
 }  // namespace pareto::test

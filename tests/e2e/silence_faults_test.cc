@@ -17,8 +17,9 @@
 
 #include "netem/network_namespace.h"
 #include "netem/run_program.h"
-#include "tests/e2e/fixture.h"
+#include "tests/e2e/fault_fixture.h"
 #include "tests/support/fault_figures.h"
+#include "tests/support/text_count.h"
 
 namespace pareto::test {
 namespace {
@@ -32,6 +33,23 @@ using SteadyTime = std::chrono::steady_clock::time_point;
 SteadyTime clock_now() { return std::chrono::steady_clock::now(); }
 
 enum class Silencing { kStop, kDeaf, kMute, kCut };
+
+/// Time between requests.
+constexpr std::chrono::milliseconds kPace{50};
+
+/// Returns how long a fault lasts in the long form. In the short one it ends when it is found.
+std::chrono::seconds length(Silencing how, std::size_t cycle) {
+  if (how == Silencing::kStop) return std::chrono::seconds(20);
+  if (cycle % 20 == 0) return std::chrono::seconds(60);
+  return std::chrono::seconds(cycle % 20 == 10 ? 20 : 5);
+}
+
+/// Returns the fault with how long it lasts.
+std::string lasting(const std::string& fault, Silencing how) {
+  if (!long_faults()) return fault;
+  return fault + (how == Silencing::kStop ? ", for 20 s"
+                                          : ", for 5 s, one in twenty for 20 s and one for 60 s");
+}
 
 /// A coordinator and three devices at one bridge.
 class SilenceFaults : public EndToEnd {
@@ -132,19 +150,11 @@ class SilenceFaults : public EndToEnd {
     if (how != Silencing::kDeaf) undrop(kSilent + 1, true);
   }
 
-  static std::size_t count(const std::string& text, std::string_view what) {
-    std::size_t found = 0;
-    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) {
-      ++found;
-    }
-    return found;
-  }
-  /// Waits until stderr, or stdout, has `times` of it. Returns how long that took since `since`.
-  static std::optional<Nanoseconds> until(const Process& process, std::string_view what,
-                                          std::size_t times, SteadyTime since,
-                                          bool on_stdout = false) {
-    const SteadyTime deadline = clock_now() + std::chrono::seconds(60);
-    while (count(on_stdout ? process.output() : process.errors(), what) < times) {
+  std::string errors() const { return slurp(path("errors")); }
+  /// Waits until a text has come `times` times. Returns how long that took since `since`.
+  static std::optional<Nanoseconds> until(TextCount& text, std::size_t times, SteadyTime since) {
+    const SteadyTime deadline = clock_now() + std::chrono::minutes(2);
+    while (text.count() < times) {
       if (clock_now() > deadline) return std::nullopt;
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
@@ -160,23 +170,24 @@ class SilenceFaults : public EndToEnd {
         transport, path("inventory.yaml"), path("plan.json")));
     ASSERT_EQ(planned->wait(), 0) << planned->errors();
   }
-  /// Starts a stream of requests without an end, and waits for its first answer.
+  /// Starts a stream of requests without an end, and waits for its first answer. Its answers are in
+  /// the file `log.jsonl`, and what it says in `errors`.
   std::unique_ptr<Process> start_stream(const std::string& flags) {
     EXPECT_EQ(::mkfifo(path("names").c_str(), 0600), 0);
-    auto deploy =
-        coordinator(fmt::format("exec {{paretoctl}} deploy --plan {} --devices {} --json {} <> {}",
-                                path("plan.json"), path("inventory.yaml"), flags, path("names")));
-    naming_ = std::make_unique<Process>(std::vector<std::string>{
-        "/bin/sh", "-c", fmt::format("exec yes {} > {}", path("frame.npy"), path("names"))});
-    EXPECT_TRUE(deploy->wait_for_output("latency_ms")) << deploy->errors();
+    naming_ = std::make_unique<EndlessRequests>(path("names"),
+                                                std::vector<std::string>{path("frame.npy")}, kPace);
+    auto deploy = coordinator(
+        fmt::format("exec {{paretoctl}} deploy --plan {} --devices {} --json {} < {} > {} 2> {}",
+                    path("plan.json"), path("inventory.yaml"), flags, path("names"),
+                    path("log.jsonl"), path("errors")));
+    EXPECT_TRUE(until(answers_, 1, clock_now())) << errors();
     return deploy;
   }
   /// Ends the stream, and checks that each request was answered once and in order.
   void end_stream(Process& deploy) const {
     deploy.signal(SIGINT);
-    EXPECT_EQ(deploy.wait(), 0) << deploy.errors();
-    EXPECT_THAT(deploy.errors(), HasSubstr(" 0 failed"));
-    std::ofstream(path("log.jsonl")) << deploy.output();
+    EXPECT_EQ(deploy.wait(), 0) << errors();
+    EXPECT_THAT(errors(), HasSubstr(" 0 failed"));
     const auto history = paretoctl({"history", path("log.jsonl")});
     EXPECT_EQ(history.exit_code, 0) << history.output;
     EXPECT_THAT(history.output, HasSubstr("0 lost, 0 duplicated, 0 out of order"));
@@ -184,25 +195,26 @@ class SilenceFaults : public EndToEnd {
 
   /// Silences a device again and again mid-stream, and records what came of it.
   void survive(const std::string& transport, Silencing how, FaultRow row) {
+    row.fault = lasting(row.fault, how);
     ASSERT_NO_FATAL_FAILURE(make_plan(transport));
     const auto deploy = start_stream("--on-loss wait --retry 10m");
+    TextCount losses(path("errors"), "the pipeline is lost");
+    TextCount returns(path("errors"), "ready again after");
     std::vector<Nanoseconds> detected;
     std::vector<Nanoseconds> back;
     for (std::size_t i = 1; i <= row.cycles; ++i) {
       const SteadyTime silenced = clock_now();
       silence(how);
-      const auto lost = until(*deploy, "the pipeline is lost", i, silenced);
-      ASSERT_TRUE(lost) << deploy->errors();
+      const auto lost = until(losses, i, silenced);
+      ASSERT_TRUE(lost) << errors();
       detected.push_back(*lost);
-      // Longer faults are those of the long form.
-      if (long_faults()) std::this_thread::sleep_for(std::chrono::seconds(i % 2 == 0 ? 2 : 16));
+      if (long_faults()) std::this_thread::sleep_until(silenced + length(how, i));
       const SteadyTime healed = clock_now();
       heal(how);
-      const auto again = until(*deploy, "ready again after", i, healed);
-      ASSERT_TRUE(again) << deploy->errors();
+      const auto again = until(returns, i, healed);
+      ASSERT_TRUE(again) << errors();
       back.push_back(*again);
-      const std::size_t answered = count(deploy->output(), "latency_ms");
-      ASSERT_TRUE(until(*deploy, "latency_ms", answered + 5, healed, true)) << deploy->errors();
+      ASSERT_TRUE(until(answers_, answers_.count() + 5, healed)) << errors();
     }
     end_stream(*deploy);
     row.add("detected", detected);
@@ -214,7 +226,8 @@ class SilenceFaults : public EndToEnd {
   std::optional<NetworkNamespace> bridge_;
   std::vector<NetworkNamespace> hosts_;
   std::array<std::unique_ptr<Process>, kDevices> daemons_;
-  std::unique_ptr<Process> naming_;  ///< writes the names of requests
+  std::unique_ptr<EndlessRequests> naming_;
+  TextCount answers_{path("log.jsonl"), "latency_ms"};
 };
 
 constexpr const char* kExpected = "found ≤ 5 s, pipeline back ≤ 3 s after healing; history clean";
@@ -264,13 +277,12 @@ TEST_F(SilenceFaults, AStoppedDeviceIsLeftOut) {
       path("inventory.yaml"), path("profiles.db")));
   ASSERT_EQ(known->wait(), 0) << known->errors();
   const auto deploy = start_stream("--on-loss failover --store " + path("profiles.db"));
+  TextCount without(path("errors"), "without pi-1: ");
   const SteadyTime silenced = clock_now();
   silence(Silencing::kStop);
-  const auto without = until(*deploy, "without pi-1: ", 1, silenced);
-  ASSERT_TRUE(without) << deploy->errors();
-  const std::size_t answered = count(deploy->output(), "latency_ms");
-  const auto again = until(*deploy, "latency_ms", answered + 5, silenced, true);
-  ASSERT_TRUE(again) << deploy->errors();
+  ASSERT_TRUE(until(without, 1, silenced)) << errors();
+  const auto again = until(answers_, answers_.count() + 5, silenced);
+  ASSERT_TRUE(again) << errors();
   heal(Silencing::kStop);
   end_stream(*deploy);
   row.add("answers again after", to_milliseconds(*again), "ms");
