@@ -94,6 +94,14 @@ def page(rows):
     return text
 
 
+def update(root, folder, brief=False):
+    """Takes the rows of a folder if one is named, and writes the page. Returns what is wrong with
+    them."""
+    wrong = take(folder, root / "faults", brief) if folder else []
+    (root / "FAULTS.md").write_text(page(root / "faults"), encoding="utf-8")
+    return wrong
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).parent)
@@ -102,11 +110,10 @@ def main():
     parser.add_argument("--check", action="store_true")
     asked = parser.parse_args()
     rows, target = asked.root / "faults", asked.root / "FAULTS.md"
-    wrong = take(asked.take, rows, asked.brief) if asked.take else []
-    text = page(rows)
+    wrong = []
     if not asked.check:
-        target.write_text(text, encoding="utf-8")
-    elif not target.exists() or target.read_text(encoding="utf-8") != text:
+        wrong = update(asked.root, asked.take, asked.brief)
+    elif not target.exists() or target.read_text(encoding="utf-8") != page(rows):
         wrong.append(f"{target}: is not what the rows make: run tests/e2e/fault_matrix.py")
     for one in wrong:
         print(one, file=sys.stderr)
