@@ -97,7 +97,7 @@ class GrpcDaemonClient final : public DaemonClient {
     for (const NamedTensor& entry : tensors) total += entry.tensor.size_bytes();
     grpc::ClientContext context;
     const CallsUnderWay::Scope under_way(calls_, context);
-    set_deadline(context, seconds(30) + seconds(total / kSlowestBytesPerSecond));
+    PARETO_TRY(begin(context, seconds(30) + seconds(total / kSlowestBytesPerSecond)));
     control::v1::PutTensorsReply reply;
     const auto writer = stub_->PutTensors(&context, &reply);
     bool open = true;
@@ -106,7 +106,7 @@ class GrpcDaemonClient final : public DaemonClient {
     }
     if (open) writer->WritesDone();
     const grpc::Status ended = writer->Finish();
-    PARETO_TRY(check_alive(ended));
+    if (!ended.ok()) PARETO_TRY(check_not_lost());
     return call_result(ended, config_, "sending tensors");
   }
 
@@ -129,7 +129,7 @@ class GrpcDaemonClient final : public DaemonClient {
     request.set_shard(handle);
     grpc::ClientContext context;
     const CallsUnderWay::Scope under_way(calls_, context);
-    set_deadline(context, seconds(60) + seconds(most_bytes / kSlowestBytesPerSecond));
+    PARETO_TRY(begin(context, seconds(60) + seconds(most_bytes / kSlowestBytesPerSecond)));
     const auto reader = stub_->TrainingState(&context, request);
     StateReader state(most_bytes);
     control::v1::StateChunk chunk;
@@ -138,7 +138,7 @@ class GrpcDaemonClient final : public DaemonClient {
     if (!taken) context.TryCancel();
     const grpc::Status ended = reader->Finish();
     PARETO_TRY(with_context(taken, "{}", name_and_address(config_)));
-    PARETO_TRY(check_alive(ended));
+    if (!ended.ok()) PARETO_TRY(check_not_lost());
     PARETO_TRY(call_result(ended, config_, "asking for the state of training"));
     return with_context(std::move(state).finish(), "{}", name_and_address(config_));
   }
@@ -311,7 +311,7 @@ class GrpcDaemonClient final : public DaemonClient {
     request.set_oldest(plan::kOldestProtocol);
     control::v1::DescribeReply reply;
     grpc::ClientContext context;
-    set_deadline(context, timeout);
+    PARETO_TRY(begin(context, timeout));
     PARETO_TRY(first_call_result(stub_->Describe(&context, request, &reply), config_, timeout));
     if (!plan::speaks(reply.protocol())) {
       return fail(ErrorCode::kInvalidArgument,
@@ -347,8 +347,10 @@ class GrpcDaemonClient final : public DaemonClient {
     return request;
   }
 
-  static void set_deadline(grpc::ClientContext& context, milliseconds timeout) {
+  /// Gives a call its deadline. Fails: as check_not_lost().
+  Expected<> begin(grpc::ClientContext& context, milliseconds timeout) const {
     context.set_deadline(std::chrono::system_clock::now() + timeout);
+    return check_not_lost();
   }
 
   template <typename Method, typename Request, typename Reply>
@@ -356,9 +358,9 @@ class GrpcDaemonClient final : public DaemonClient {
                   const char* doing) {
     grpc::ClientContext context;
     const CallsUnderWay::Scope under_way(calls_, context);
-    set_deadline(context, timeout);
+    PARETO_TRY(begin(context, timeout));
     const grpc::Status status = ((*stub_).*method)(&context, request, &reply);
-    PARETO_TRY(check_alive(status));
+    if (!status.ok()) PARETO_TRY(check_not_lost());
     // The daemon has deadlines of its own, and a sentence about each.
     if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED &&
         status.error_message() == "Deadline Exceeded") {
@@ -368,11 +370,10 @@ class GrpcDaemonClient final : public DaemonClient {
     return call_result(status, config_, doing);
   }
 
-  /// Fails if the call failed because the daemon is lost: kUnavailable.
-  Expected<> check_alive(const grpc::Status& status) const {
-    auto loss = status.ok() ? std::nullopt : session_->loss();
-    if (loss) return tl::unexpected(*std::move(loss));
-    return {};
+  /// Fails: kUnavailable (the daemon gave no sign of life: it answers no call).
+  Expected<> check_not_lost() const {
+    auto loss = session_ ? session_->loss() : std::nullopt;
+    return loss ? Expected<>(tl::unexpected(*std::move(loss))) : Expected<>();
   }
 
   const DeviceConfig config_;

@@ -109,6 +109,7 @@ class FakeControl final : public wire::Control::Service {
   }
   grpc::Status Status(grpc::ServerContext* context, const wire::StatusRequest*,
                       wire::StatusReply*) override {
+    ++status_calls;
     // Answers nothing until the caller gave up.
     std::unique_lock lock(mutex);
     released.wait(lock, [&] { return let_go || context->IsCancelled(); });
@@ -131,6 +132,7 @@ class FakeControl final : public wire::Control::Service {
   std::atomic<bool> silent{false};
   std::atomic<int> heard{0};
   std::atomic<bool> beats{false};
+  std::atomic<int> status_calls{0};
   std::mutex mutex;
   std::condition_variable released;
   bool let_go = false;
@@ -229,6 +231,11 @@ TEST_F(GrpcDaemonClientTest, ADaemonThatGivesNoSignOfLifeIsLost) {
               testing::AllOf(HasSubstr("pi-1"), HasSubstr("no sign of life")));
   EXPECT_THAT(client->unload_shard("a").error().message, HasSubstr("no sign of life"));
   EXPECT_GT(control_.heard, 3) << "it was asked again and again";
+  const int asked = control_.status_calls;
+  EXPECT_THAT(client->status(std::chrono::seconds(1)).error().message,
+              HasSubstr("no sign of life"));
+  EXPECT_THAT(client->put_tensors({}).error().message, HasSubstr("no sign of life"));
+  EXPECT_EQ(control_.status_calls, asked) << "its loss is known: it is not asked";
 }
 
 TEST_F(GrpcDaemonClientTest, StreamsTensorsInChunksAndCountsThem) {
