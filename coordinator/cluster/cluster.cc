@@ -72,7 +72,7 @@ struct Cluster::Impl {
   std::vector<netem::ResourceGroup> groups;
   std::vector<std::optional<ChildProcess>> children;
   std::vector<std::unique_ptr<DaemonClient>> devices;
-  std::mutex replacing;  ///< held while a client is replaced, and by other threads than the owner's
+  mutable std::mutex replacing;  ///< guards `devices` against a client that is replaced
   /// The inventory's addresses as they were asked for: a service's host is found again by its name.
   std::vector<DeviceConfig> asked;
   std::unique_ptr<Network> asking;  ///< uses the devices; else null
@@ -88,6 +88,17 @@ struct Cluster::Impl {
     std::vector<DaemonClient*> all;
     for (const auto& device : devices) all.push_back(device.get());
     cluster::name_peers(all);
+  }
+
+  /// Returns a device's place, and the address that was asked for. Fails: kNotFound.
+  Expected<std::pair<std::size_t, DeviceConfig>> device_to_connect(const std::string& name) {
+    const std::lock_guard lock(replacing);
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      if (devices[i]->config().name != name) continue;
+      const auto named = std::ranges::find(asked, name, &DeviceConfig::name);
+      return std::pair(i, named == asked.end() ? devices[i]->config() : *named);
+    }
+    return fail(ErrorCode::kNotFound, "no device \"{}\"", name);
   }
 
   ~Impl() {
@@ -232,9 +243,13 @@ Expected<Cluster> Cluster::start_local(const netem::Testbed& bed,
 
 std::size_t Cluster::size() const { return impl_->devices.size(); }
 
-DaemonClient& Cluster::device(std::size_t index) const { return *impl_->devices[index]; }
+DaemonClient& Cluster::device(std::size_t index) const {
+  const std::lock_guard lock(impl_->replacing);
+  return *impl_->devices[index];
+}
 
 Expected<DaemonClient*> Cluster::find(const std::string& name) const {
+  const std::lock_guard lock(impl_->replacing);
   std::vector<std::string> names;
   for (const auto& device : impl_->devices) {
     if (device->config().name == name) return device.get();
@@ -244,22 +259,21 @@ Expected<DaemonClient*> Cluster::find(const std::string& name) const {
 }
 
 Expected<> Cluster::reconnect(const std::string& name, std::chrono::milliseconds timeout) {
-  for (std::size_t i = 0; i < impl_->devices.size(); ++i) {
-    if (impl_->devices[i]->config().name != name) continue;
-    const auto asked = std::ranges::find(impl_->asked, name, &DeviceConfig::name);
-    const DeviceConfig config = asked == impl_->asked.end() ? impl_->devices[i]->config() : *asked;
-    PARETO_ASSIGN(auto client, connect_daemon(config, timeout));
-    if (impl_->use) {
-      PARETO_TRY(client->take(*impl_->use, std::chrono::steady_clock::now() + timeout,
-                              [](const auto&) { return true; }));
-    }
+  PARETO_ASSIGN(const auto found, impl_->device_to_connect(name));
+  const auto& [number, config] = found;
+  PARETO_ASSIGN(auto client, connect_daemon(config, timeout));
+  if (impl_->use) {
+    PARETO_TRY(client->take(*impl_->use, std::chrono::steady_clock::now() + timeout,
+                            [](const auto&) { return true; }));
+  }
+  {
     const std::lock_guard lock(impl_->replacing);
-    impl_->devices[i] = std::move(client);
+    std::swap(impl_->devices[number], client);
     // It may have come back with other ports.
     impl_->name_peers();
-    return {};
   }
-  return fail(ErrorCode::kNotFound, "no device \"{}\"", name);
+  // The client before ends here, which may take time.
+  return {};
 }
 
 Expected<std::uint64_t> Cluster::take(
@@ -292,6 +306,7 @@ void Cluster::abandon(const std::vector<std::string>& names) {
 }
 
 int Cluster::machine_shared_by(const DaemonClient& device) const {
+  const std::lock_guard lock(impl_->replacing);
   const std::string& boot = device.info().place.boot;
   if (boot.empty()) return 1;
   return static_cast<int>(std::ranges::count_if(

@@ -1,8 +1,11 @@
 #include "coordinator/cluster/pipeline_health.h"
 
 #include <algorithm>
+#include <condition_variable>
 #include <map>
+#include <mutex>
 #include <optional>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -14,17 +17,58 @@ namespace {
 
 using Answers = std::map<DaemonClient*, std::optional<Expected<DeviceStatus>>>;
 
-/// Asks each device once, however many stages it has.
-Answers ask_all(const Deployment& deployment, std::chrono::milliseconds patience) {
-  Answers answers;
-  for (DaemonClient* const device : deployment.devices()) answers[device];
-  std::vector<std::jthread> asking;
-  for (auto& [device, answer] : answers) {
-    asking.emplace_back(
-        [device = device, &answer = answer, patience] { answer = device->status(patience); });
+constexpr std::string_view kUpstreamLink = "upstream link: ";
+constexpr std::string_view kDownstreamLink = "downstream link: ";
+/// The words of a link whose peer is silent (core/transport/live_link.h).
+constexpr std::string_view kSilentPeer = "no sign of life";
+
+std::ptrdiff_t count_unanswered(const Answers& answers) {
+  return std::ranges::count_if(answers, [](const auto& one) { return !one.second; });
+}
+
+/// Questions to all devices, each asked once, however many stages it has. Threads: one owner; one
+/// of its own for each device.
+class Questions {
+ public:
+  Questions(const Deployment& deployment, std::chrono::milliseconds patience) {
+    for (DaemonClient* const device : deployment.devices()) answers_[device];
+    unanswered_ = std::ssize(answers_);
+    for (auto& [device, answer] : answers_) {
+      asking_.emplace_back([this, device = device, &answer = answer, patience] {
+        auto status = device->status(patience);
+        const std::lock_guard lock(mutex_);
+        answer = std::move(status);
+        --unanswered_;
+        answered_.notify_all();
+      });
+    }
   }
-  asking.clear();
-  return answers;
+
+  /// Waits until all have answered, or so long. Returns what came until then.
+  Answers wait_until(TimePoint then) {
+    std::unique_lock lock(mutex_);
+    answered_.wait_until(lock, then, [this] { return unanswered_ == 0; });
+    return answers_;
+  }
+  /// Waits until more have answered than in `before`, which lacks some.
+  Answers wait_for_more(const Answers& before) {
+    std::unique_lock lock(mutex_);
+    answered_.wait(lock, [&] { return unanswered_ < count_unanswered(before); });
+    return answers_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable answered_;
+  Answers answers_;
+  std::ptrdiff_t unanswered_ = 0;
+  std::vector<std::jthread> asking_;  // last: they use all of the above
+};
+
+/// Asks each device, and waits for all.
+Answers ask_all(const Deployment& deployment, std::chrono::milliseconds patience) {
+  Questions questions(deployment, patience);
+  return questions.wait_until(TimePoint::max());
 }
 
 /// Returns the report of a stage. Null: the device has no such stage.
@@ -49,25 +93,83 @@ Error without_name(const DaemonClient& device, Error error) {
 /// Names the neighbour in place of a stage's upstream or downstream link, as people know it.
 std::string with_neighbour(const Deployment& deployment, std::size_t stage,
                            const std::string& failure) {
-  constexpr std::string_view kUpstream = "upstream link: ";
-  constexpr std::string_view kDownstream = "downstream link: ";
   const auto first_of_its_pipeline = [&](std::size_t number) {
     return number == deployment.devices().size() || deployment.name_on_device(number).second == 0;
   };
   const auto name = [&](std::size_t number) {
     return fmt::format("stage {} on {}", number, deployment.devices()[number]->config().name);
   };
-  if (failure.starts_with(kUpstream)) {
+  if (failure.starts_with(kUpstreamLink)) {
     return fmt::format("its link from {}: {}",
                        first_of_its_pipeline(stage) ? "the coordinator" : name(stage - 1),
-                       failure.substr(kUpstream.size()));
+                       failure.substr(kUpstreamLink.size()));
   }
-  if (failure.starts_with(kDownstream)) {
+  if (failure.starts_with(kDownstreamLink)) {
     return fmt::format("its link to {}: {}",
                        first_of_its_pipeline(stage + 1) ? "the coordinator" : name(stage + 1),
-                       failure.substr(kDownstream.size()));
+                       failure.substr(kDownstreamLink.size()));
   }
   return failure;
+}
+
+/// Adds the device of a stage to those that somebody named as silent, with who did, if it has not
+/// answered.
+using Silent = std::map<DaemonClient*, std::string>;
+void add_silent(const Deployment& deployment, const Answers& answers, std::size_t stage,
+                const std::string& seen_by, Silent& silent) {
+  DaemonClient* const device = deployment.devices()[stage];
+  if (!answers.at(device)) silent.emplace(device, seen_by);
+}
+
+/// Returns the devices that have not answered, and of which a neighbour on a link sees no sign of
+/// life. `seen`: stages that the coordinator sees none of.
+Silent silent_devices(const Deployment& deployment, const Answers& answers,
+                      const std::vector<std::size_t>& seen) {
+  Silent silent;
+  for (const std::size_t stage : seen) {
+    add_silent(deployment, answers, stage, "the coordinator", silent);
+  }
+  for (std::size_t i = 0; i < deployment.devices().size(); ++i) {
+    const DaemonClient& device = *deployment.devices()[i];
+    const auto& answer = answers.at(deployment.devices()[i]);
+    const control::StageReport* const report =
+        answer && *answer ? report_of(deployment, i, **answer) : nullptr;
+    if (report == nullptr || report->failure.find(kSilentPeer) == std::string::npos) continue;
+    const auto [pipeline, number] = deployment.name_on_device(i);
+    const std::string name = fmt::format("stage {} on {}", i, device.config().name);
+    const bool is_last =
+        i + 1 == deployment.devices().size() || deployment.name_on_device(i + 1).first != pipeline;
+    if (report->failure.starts_with(kUpstreamLink) && number > 0) {
+      add_silent(deployment, answers, i - 1, name, silent);
+    }
+    if (report->failure.starts_with(kDownstreamLink) && !is_last) {
+      add_silent(deployment, answers, i + 1, name, silent);
+    }
+  }
+  return silent;
+}
+
+/// Asks all devices. Those that are silent on a link are given up sooner: the error says why.
+Answers ask_patiently(const Deployment& deployment, std::chrono::milliseconds patience,
+                      const std::vector<std::size_t>& seen) {
+  const std::chrono::milliseconds confirming = patience / kConfirmingShare;
+  Questions questions(deployment, patience);
+  Answers answers = questions.wait_until(std::chrono::steady_clock::now() + confirming);
+  Silent given_up;
+  while (count_unanswered(answers) > 0) {
+    for (const auto& [device, by] : silent_devices(deployment, answers, seen)) {
+      // It ends the call.
+      if (given_up.emplace(device, by).second) device->abandon();
+    }
+    answers = questions.wait_for_more(answers);
+  }
+  for (const auto& [device, by] : given_up) {
+    answers[device] = fail(ErrorCode::kTimeout,
+                           "{} sees no sign of life of it, and it does not "
+                           "answer within {:g} s",
+                           by, to_seconds(confirming));
+  }
+  return answers;
 }
 
 std::optional<LostStage> look_at(const Deployment& deployment, std::size_t stage,
@@ -117,8 +219,9 @@ bool keep_causes(std::vector<LostStage>& lost, IsCause is_cause) {
 }  // namespace
 
 std::vector<LostStage> find_lost_stages(const Deployment& deployment,
-                                        std::chrono::milliseconds patience) {
-  Answers answers = ask_all(deployment, patience);
+                                        std::chrono::milliseconds patience,
+                                        const std::vector<std::size_t>& silent) {
+  Answers answers = ask_patiently(deployment, patience, silent);
   std::vector<LostStage> lost;
   for (std::size_t i = 0; i < deployment.devices().size(); ++i) {
     if (auto one = look_at(deployment, i, *answers[deployment.devices()[i]])) {

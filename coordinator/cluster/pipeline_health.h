@@ -21,11 +21,17 @@ struct LostStage {
   bool device_is_lost = false;  ///< it does not answer, or has forgotten what was set up there
 };
 
+/// The share of the patience after which silence on a link counts: a device whose neighbour on a
+/// link sees no sign of life of it, and that has not answered by then, is lost.
+inline constexpr int kConfirmingShare = 6;
+
 /// Asks all devices at once and waits for `patience` at most. Returns the stages that are the
 /// cause, none if all is well: if a device is lost, then stages that only lost their neighbour are
-/// left out.
+/// left out. `silent`: numbers of stages whose link to the coordinator showed no sign of life. A
+/// device that is lost because it is silent on a link, too, is abandoned.
 std::vector<LostStage> find_lost_stages(const Deployment& deployment,
-                                        std::chrono::milliseconds patience);
+                                        std::chrono::milliseconds patience,
+                                        const std::vector<std::size_t>& silent = {});
 
 /// Returns "stage 1 on pi-2: no daemon answers (Connection refused)", one behind the other; with
 /// the code of the first. At least one.

@@ -1,5 +1,6 @@
 #include "coordinator/cluster/turn_links.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -27,6 +28,12 @@ transport::PeerIdentity identities(const std::vector<ReplicaLinks>& replicas,
     all.authenticated = all.authenticated && one.authenticated;
   }
   return all;
+}
+
+bool any_is_silent(const std::vector<ReplicaLinks>& replicas,
+                   transport::Link* ReplicaLinks::*link) {
+  return std::ranges::any_of(
+      replicas, [&](const ReplicaLinks& replica) { return (replica.*link)->is_silent(); });
 }
 
 }  // namespace
@@ -62,6 +69,7 @@ class TurnLinks::Source final : public transport::Link {
   void close() override {
     for (const ReplicaLinks& replica : turns_.replicas_) replica.source->close();
   }
+  bool is_silent() const override { return any_is_silent(turns_.replicas_, &ReplicaLinks::source); }
   std::string peer() const override { return peers(turns_.replicas_, &ReplicaLinks::source); }
   transport::PeerIdentity identity() const override {
     return identities(turns_.replicas_, &ReplicaLinks::source);
@@ -93,6 +101,7 @@ class TurnLinks::Sink final : public transport::Link {
     turns_.due_.close();
     for (const ReplicaLinks& replica : turns_.replicas_) replica.sink->close();
   }
+  bool is_silent() const override { return any_is_silent(turns_.replicas_, &ReplicaLinks::sink); }
   std::string peer() const override { return peers(turns_.replicas_, &ReplicaLinks::sink); }
   transport::PeerIdentity identity() const override {
     return identities(turns_.replicas_, &ReplicaLinks::sink);

@@ -1,6 +1,8 @@
 #include "coordinator/failover/failover_opener.h"
 
+#include <algorithm>
 #include <chrono>
+#include <thread>
 #include <utility>
 
 #include "coordinator/cluster/daemon_client.h"
@@ -10,6 +12,9 @@ namespace {
 
 /// The time limit for a device to answer; one that is there does so at once.
 constexpr std::chrono::milliseconds kAnswering{1000};
+/// The time limit for a device that was lost to be connected to again. The requests wait for it; if
+/// it comes back later, the next loss finds it.
+constexpr std::chrono::milliseconds kBack{500};
 
 }  // namespace
 
@@ -22,22 +27,32 @@ FailoverOpener::FailoverOpener(const plan::Plan& plan, const Replanner& replanne
       devices_(devices),
       deploy_(std::move(deploy)),
       announce_(std::move(announce)),
+      plan_devices_(plan.device_names()),
       deployer_(deploy_(plan)) {}
 
 Expected<std::unique_ptr<load::StreamPipeline>> FailoverOpener::open() {
-  auto pipeline = deployer_->open();
+  // The deployer would wait for what is lost longer than a plan without it takes.
+  const bool lacks_some = std::ranges::any_of(
+      plan_devices_, [this](const std::string& name) { return devices_.is_given_up(name); });
+  const Error known{ErrorCode::kUnavailable, "a device of the plan is lost"};
+  auto pipeline = opened_ && lacks_some ? tl::unexpected(known) : deployer_->open();
   if (pipeline || !opened_ || hurried_) {
     opened_ = opened_ || pipeline.has_value();
     return pipeline;
   }
   const std::set<std::string> lost = lost_devices();
-  // Something else is wrong, and would be with another plan.
-  if (lost.empty()) return pipeline;
+  if (hurried_) return pipeline;
+  if (!is_needed(lost)) {
+    // Those that were lost are back. If none was, something else is wrong, and would be with
+    // another plan.
+    return lacks_some ? deployer_->open() : std::move(pipeline);
+  }
   auto plan = replanner_.without(lost);
   if (!plan) {
-    return fail(pipeline.error().code, "{}; planning without it: {}", pipeline.error().message,
-                plan.error().message);
+    return fail(pipeline.error().code, "{}; planning without {}: {}", pipeline.error().message,
+                fmt::join(lost, ", "), plan.error().message);
   }
+  plan_devices_ = plan->device_names();
   {
     const std::lock_guard lock(mutex_);
     deployer_ = deploy_(*plan);
@@ -56,23 +71,36 @@ void FailoverOpener::hurry() {
   deployer->hurry();
 }
 
+bool FailoverOpener::is_needed(const std::set<std::string>& lost) const {
+  return std::ranges::any_of(plan_devices_,
+                             [&](const std::string& name) { return lost.contains(name); });
+}
+
 std::set<std::string> FailoverOpener::lost_devices() {
-  std::set<std::string> lost;
-  for (std::size_t i = 0; i < cluster_.size() && !hurried_; ++i) {
-    cluster::DaemonClient& device = cluster_.device(i);
-    if (device.status(kAnswering)) continue;
-    // It may be back, or have forgotten what was there before.
-    const std::string name = device.config().name;
-    device.abandon();
-    pool_.forget(device);
-    if (cluster_.reconnect(name, kAnswering)) {
-      devices_.take_back(name);
-    } else {
-      devices_.give_up(name);
-      lost.insert(name);
-    }
+  std::vector<std::jthread> asking;
+  for (std::size_t i = 0; i < cluster_.size(); ++i) {
+    asking.emplace_back([this, &device = cluster_.device(i)] { ask(device); });
   }
-  return lost;
+  asking.clear();
+  const std::set<std::string> silent = devices_.given_up();
+  for (const std::string& name : silent) {
+    // It may be back, or have forgotten what was there before.
+    asking.emplace_back([this, &name] {
+      if (!hurried_ && cluster_.reconnect(name, kBack)) devices_.take_back(name);
+    });
+  }
+  asking.clear();
+  return devices_.given_up();
+}
+
+void FailoverOpener::ask(cluster::DaemonClient& device) {
+  const std::string& name = device.config().name;
+  if (!devices_.is_given_up(name)) {
+    if (hurried_ || device.status(kAnswering)) return;
+    device.abandon();
+    devices_.give_up(name);
+  }
+  pool_.forget(device);
 }
 
 }  // namespace pareto::failover

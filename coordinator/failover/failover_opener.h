@@ -10,6 +10,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "coordinator/cluster/cluster.h"
 #include "coordinator/cluster/shard_pool.h"
@@ -21,7 +22,8 @@
 namespace pareto::failover {
 
 /// Opens the pipelines of a plan as load::PlanDeployer does. If a device of it is lost, it opens
-/// those of the plan that is best without it. A device that is back is used again only when the
+/// those of the plan that is best without it. A device that was found to be lost is not waited for:
+/// it has half a second to be connected to again. A device that is back is used again only when the
 /// next one is lost: to change plans costs the requests on their way time.
 ///
 /// Threads: one owner, but for hurry().
@@ -42,8 +44,13 @@ class FailoverOpener final : public load::PipelineOpener {
   void hurry() override;
 
  private:
-  /// Returns the devices of the cluster that do not answer, even if they are connected to again.
+  /// Asks all devices of the cluster at once, and connects to those again that do not answer or
+  /// were given up before. Returns those that are given up still.
   std::set<std::string> lost_devices();
+  /// Gives a device up if it does not answer.
+  void ask(cluster::DaemonClient& device);
+  /// Returns whether the plan that is deployed uses one of these.
+  bool is_needed(const std::set<std::string>& lost) const;
 
   const Replanner& replanner_;
   cluster::Cluster& cluster_;
@@ -51,6 +58,7 @@ class FailoverOpener final : public load::PipelineOpener {
   load::DevicesInUse& devices_;
   const Deploy deploy_;
   const Announce announce_;
+  std::vector<std::string> plan_devices_;  ///< devices of the deployer's plan
   std::shared_ptr<load::PlanDeployer> deployer_;
   std::mutex mutex_;  ///< guards deployer_ against hurry()
   std::atomic<bool> hurried_{false};

@@ -68,7 +68,8 @@ class PlanDeployer::Pipeline final : public StreamPipeline {
   std::uint64_t number() const override { return deployment_->pipeline(); }
 
   std::optional<Error> find_loss(std::chrono::milliseconds patience) override {
-    std::vector<cluster::LostStage> lost = cluster::find_lost_stages(*deployment_, patience);
+    std::vector<cluster::LostStage> lost =
+        cluster::find_lost_stages(*deployment_, patience, silent_stages());
     const std::lock_guard lock(mutex_);
     lost_ = std::move(lost);
     if (lost_.empty()) return std::nullopt;
@@ -89,6 +90,21 @@ class PlanDeployer::Pipeline final : public StreamPipeline {
   }
 
  private:
+  /// Returns the stages at the other end of the coordinator's links that showed no sign of life;
+  /// all replicas if any did not.
+  std::vector<std::size_t> silent_stages() {
+    const bool at_source = deployment_->source().is_silent();
+    const bool at_sink = deployment_->sink().is_silent();
+    const std::size_t count = deployment_->devices().size();
+    std::vector<std::size_t> stages;
+    for (std::size_t i = 0; i < count; ++i) {
+      const bool is_first = deployment_->turn() > 1 || i == 0;
+      const bool is_last = deployment_->turn() > 1 || i + 1 == count;
+      if ((at_source && is_first) || (at_sink && is_last)) stages.push_back(i);
+    }
+    return stages;
+  }
+
   const std::vector<std::string> names_;
   DevicesInUse& devices_;
   std::unique_ptr<cluster::Deployment> deployment_;

@@ -48,7 +48,12 @@ std::optional<Error> PipelineWatch::end() {
   const std::uint64_t once = 1;
   static_cast<void>(!::write(wake_.get(), &once, sizeof once));
   if (watching_.joinable()) watching_.join();
-  return std::exchange(loss_, std::nullopt);
+  return found();
+}
+
+std::optional<Error> PipelineWatch::found() const {
+  const std::lock_guard lock(mutex_);
+  return loss_;
 }
 
 void PipelineWatch::watch() {
@@ -70,13 +75,15 @@ void PipelineWatch::watch() {
 bool PipelineWatch::ask(bool stopped) {
   const std::chrono::milliseconds least = stopped ? options_.last_patience : options_.patience;
   const TimePoint asked = std::chrono::steady_clock::now();
-  loss_ = pipeline_.find_loss(std::max(
+  std::optional<Error> loss = pipeline_.find_loss(std::max(
       least, std::chrono::ceil<std::chrono::milliseconds>(kPatienceRatio * slowest_answer_)));
   const Nanoseconds took = std::chrono::steady_clock::now() - asked;
-  if (!loss_) slowest_answer_ = std::max(slowest_answer_, took);
+  if (!loss) slowest_answer_ = std::max(slowest_answer_, took);
   // A device that is too busy to answer is not lost as long as its results come.
   const bool works = last_result_.load() > asked + kOnTheirWay;
-  if (loss_ && loss_->code == ErrorCode::kTimeout && works) loss_.reset();
+  if (loss && loss->code == ErrorCode::kTimeout && works) loss.reset();
+  const std::lock_guard lock(mutex_);
+  loss_ = std::move(loss);
   return loss_.has_value();
 }
 

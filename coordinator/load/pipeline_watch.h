@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <thread>
 
@@ -40,7 +41,9 @@ class PipelineWatch {
   PipelineWatch(StreamPipeline& pipeline, const std::atomic<TimePoint>& last_result,
                 const WatchOptions& options, std::function<void()> on_loss);
 
-  /// Ends the watching; what was lost, if anything was. A second call returns nothing.
+  /// Returns what it found to be lost so far, if anything. Threads: any.
+  std::optional<Error> found() const;
+  /// Ends the watching. A question that is under way is waited for. Returns as found().
   std::optional<Error> end();
 
  private:
@@ -54,6 +57,7 @@ class PipelineWatch {
   const std::function<void()> on_loss_;
   const FileDescriptor wake_;
   Nanoseconds slowest_answer_{};
+  mutable std::mutex mutex_;  ///< guards loss_
   std::optional<Error> loss_;
   std::jthread watching_;  // last: it uses all of the above
 };

@@ -54,17 +54,24 @@ void StreamEpoch::run() {
     PipelineWatch watch(*pipeline_, last_result_, watch_, [this] { taker_.cancel(); });
     Results results(*this);
     std::string where;  // the request waits whose own time ran out
+    bool broke = false;
     StreamOptions options = stream_;
     options.on_break = [&](const Error& broken) {
-      end_.loss = watch.end();
-      // Links say that they broke; devices say why.
+      broke = true;
+      end_.loss = watch.found();
+      // Links say that they broke; devices say why. A question that the watch has asked before may
+      // wait for one that hangs.
       if (!end_.loss) end_.loss = pipeline_->find_loss(watch_.patience);
       end_.own_time = !end_.loss && broken.code == ErrorCode::kTimeout;
       if (end_.own_time) where = pipeline_->where_requests_wait(watch_.patience);
     };
     StreamEnd end = run_stream(pipeline_->source(), pipeline_->sink(), pipeline_->number(), options,
                                taker_, results);
-    if (!end_.loss) end_.loss = watch.end();
+    // Its devices are lost, so that no question waits for them.
+    if (end_.loss) pipeline_->abandon();
+    std::optional<Error> found = watch.end();
+    // What the watch finds after the links broke may be a consequence.
+    if (!end_.loss && !broke) end_.loss = std::move(found);
     if (!end_.loss && end.broken) {
       end_.loss = *std::move(end.broken);
       end_.loss->message += where;

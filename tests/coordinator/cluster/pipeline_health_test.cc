@@ -14,6 +14,7 @@ namespace {
 using testing::HasSubstr;
 
 constexpr std::chrono::seconds kPatience{60};
+constexpr std::chrono::milliseconds kShort{600};
 
 class PipelineHealthTest : public load::FakePipelineTest {
  protected:
@@ -58,6 +59,42 @@ TEST_F(PipelineHealthTest, TheCoordinatorIsAtBothEnds) {
   daemons_[0]->fail_stages("");
   daemons_[2]->fail_stages("downstream link: no frame");
   EXPECT_THAT(loss(), HasSubstr("its link to the coordinator: no frame"));
+}
+
+TEST_F(PipelineHealthTest, ADeviceThatIsSilentOnALinkIsNotWaitedForLonger) {
+  daemons_[1]->hold_status();
+  daemons_[2]->fail_stages("upstream link: tcp b:2: no sign of life for 2.0 s: its process hangs");
+  const auto lost = find_lost_stages(*deployment_, kShort);
+  ASSERT_EQ(lost.size(), 1U) << error_of(lost).message;
+  EXPECT_EQ(lost[0].stage, 1U);
+  EXPECT_TRUE(lost[0].device_is_lost);
+  EXPECT_EQ(lost[0].why.code, ErrorCode::kTimeout);
+  EXPECT_EQ(lost[0].why.message,
+            "stage 2 on c sees no sign of life of it, and it does not answer within 0.1 s");
+  EXPECT_TRUE(daemons_[1]->is_abandoned());
+}
+
+TEST_F(PipelineHealthTest, TheCoordinatorsOwnLinkSaysSoToo) {
+  daemons_[2]->hold_status();
+  const auto lost = find_lost_stages(*deployment_, kShort, {2});
+  ASSERT_EQ(lost.size(), 1U);
+  EXPECT_THAT(lost[0].why.message, HasSubstr("the coordinator sees no sign of life of it"));
+}
+
+TEST_F(PipelineHealthTest, ADeviceThatAnswersIsThereWhateverALinkSays) {
+  daemons_[2]->fail_stages("upstream link: tcp b:2: no sign of life for 2.0 s: its process hangs");
+  const auto lost = find_lost_stages(*deployment_, kPatience);
+  ASSERT_EQ(lost.size(), 1U);
+  EXPECT_EQ(lost[0].stage, 2U);
+  EXPECT_FALSE(lost[0].device_is_lost);
+}
+
+TEST_F(PipelineHealthTest, ASlowDeviceThatNoLinkAccusesHasAllItsTime) {
+  daemons_[1]->hold_status();
+  const auto lost = find_lost_stages(*deployment_, kShort);
+  ASSERT_EQ(lost.size(), 1U);
+  EXPECT_THAT(lost[0].why.message, HasSubstr("no answer"));
+  EXPECT_FALSE(daemons_[1]->is_abandoned());
 }
 
 TEST_F(PipelineHealthTest, TheOldestRequestIsWhereItHasComeFarthest) {

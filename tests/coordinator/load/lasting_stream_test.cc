@@ -137,13 +137,15 @@ TEST_F(LastingStreamTest, ARequestThatBreaksEveryPipelineTakesNoOtherWithIt) {
 TEST_F(LastingStreamTest, ADeviceThatHangsIsLostBeforeItsRequestsTimeOut) {
   opener_.scripts = {
       {.hangs_at = 1, .find = Error{ErrorCode::kTimeout, "stage 0 on a: no answer within 3 s"}}};
-  opener_.on_abandon = [&] { events_.push_back("abandoned"); };
+  std::atomic<bool> abandoned{false};
+  opener_.on_abandon = [&] { abandoned = true; };
+  opener_.on_end = [&] { events_.push_back(abandoned ? "taken down, abandoned" : "taken down"); };
   ASSERT_TRUE(run(4));
   expect_all(4);
   EXPECT_THAT(failed_, SizeIs(0));
   // Named before its pipeline is taken down, which may take long.
-  EXPECT_THAT(events_,
-              ElementsAre("open", HasSubstr("stage 0 on a: no answer"), "abandoned", "again"));
+  EXPECT_THAT(events_, ElementsAre("open", HasSubstr("stage 0 on a: no answer"),
+                                   "taken down, abandoned", "again", testing::_));
 }
 
 TEST_F(LastingStreamTest, WhoeverWantsToStopWaitsForNoLostDevice) {

@@ -232,9 +232,19 @@ Expected<control::StageReport> FakeDaemon::close_stage(std::uint64_t pipeline,
   return control::StageReport{pipeline, index, "", control::StageState::kClosed};
 }
 
-Expected<cluster::DeviceStatus> FakeDaemon::status(std::chrono::milliseconds) {
-  PARETO_TRY(alive());
+void FakeDaemon::abandon() {
   const std::lock_guard lock(mutex_);
+  abandoned_ = true;
+  changed_.notify_all();
+}
+
+Expected<cluster::DeviceStatus> FakeDaemon::status(std::chrono::milliseconds timeout) {
+  PARETO_TRY(alive());
+  std::unique_lock lock(mutex_);
+  if (holding_status_) {
+    changed_.wait_for(lock, timeout, [this] { return abandoned_.load(); });
+    return fail(ErrorCode::kTimeout, "{}: no answer", config_.name);
+  }
   cluster::DeviceStatus status;
   for (const auto& [key, stage] : stages_) {
     const auto state =

@@ -88,6 +88,9 @@ class FakeDaemon final : public cluster::DaemonClient {
   }
   /// Lets its stages swallow requests.
   void hang() { script_.hanging = true; }
+  /// Lets status() answer nothing until the client is abandoned, or its time has run out.
+  void hold_status() { holding_status_ = true; }
+  bool is_abandoned() const { return abandoned_; }
 
   /// Sets what it says its clock shows. The times of its stages are on the real one all the same.
   void set_clock(cluster::ClockOffset clock) { clock_ = clock; }
@@ -157,7 +160,7 @@ class FakeDaemon final : public cluster::DaemonClient {
   Expected<> renew_emulation(std::uint64_t lease) override;
   Expected<> end_emulation(std::uint64_t lease) override;
   Expected<cluster::ClockOffset> clock_offset(int probes) override;
-  void abandon() override { abandoned_ = true; }
+  void abandon() override;
   std::uint64_t weights_sent_bytes() const override { return sent_bytes_; }
 
  private:
@@ -177,6 +180,7 @@ class FakeDaemon final : public cluster::DaemonClient {
   std::atomic<bool> dead_{false};
   std::atomic<bool> stopped_{false};
   std::atomic<bool> abandoned_{false};
+  std::atomic<bool> holding_status_{false};
   mutable std::atomic<int> calls_waited_{0};
   StageScript script_;
   std::atomic<bool> refusing_examples_{false};
