@@ -24,7 +24,6 @@ class DeployPlans::Opener final : public load::PipelineOpener {
       : plans_(plans), opener_(plans.opener_of(checked)) {}
 
   Expected<std::unique_ptr<load::StreamPipeline>> open() override {
-    const std::lock_guard clients(plans_.clients_);
     if (!opener_) {
       PARETO_ASSIGN(const plan::Plan plan, plans_.ready(named_));
       const std::lock_guard lock(mutex_);
@@ -65,11 +64,7 @@ std::string describe_plan(const plan::Plan& plan, int window) {
 }
 
 DeployPlans::DeployPlans(DeployParts parts, plan::Plan plan)
-    : parts_(std::move(parts)),
-      first_(plan),
-      pool_(parts_.workload),
-      codecs_(parts_.codec_error),
-      current_(std::move(plan)) {}
+    : parts_(std::move(parts)), first_(plan), pool_(parts_.workload), current_(std::move(plan)) {}
 
 std::unique_ptr<load::PipelineOpener> DeployPlans::opener() {
   return std::make_unique<Opener>(*this, first_);
@@ -79,7 +74,9 @@ Expected<transport::ProbeResult> DeployPlans::probe(const std::string& from, con
                                                     const std::string& transport,
                                                     transport::ProbeOptions options,
                                                     std::chrono::milliseconds limit) {
-  const std::lock_guard clients(clients_);
+  std::vector<std::string> names{from, to};
+  std::erase(names, "");
+  PARETO_ASSIGN(const load::UseOfDevices use, load::UseOfDevices::begin(devices_, names));
   const bool from_here = from.empty();
   PARETO_ASSIGN(cluster::DaemonClient * device, parts_.cluster.find(from_here ? to : from));
   if (!from_here && !to.empty()) {
@@ -100,14 +97,20 @@ void DeployPlans::set_current(const plan::Plan& plan) {
   current_ = plan;
 }
 
+cluster::CodecChooser& DeployPlans::add_codecs() {
+  const std::lock_guard lock(mutex_);
+  return codecs_.emplace_back(parts_.codec_error);
+}
+
 std::unique_ptr<load::PipelineOpener> DeployPlans::opener_of(const plan::Plan& plan) {
-  const auto deployer = [this](const plan::Plan& chosen) {
+  cluster::CodecChooser& codecs = add_codecs();
+  const auto deployer = [this, &codecs](const plan::Plan& chosen) {
     cluster::DeploymentOptions options = parts_.deploying;
-    options.codecs = &codecs_;
+    options.codecs = &codecs;
     // They are times of the first plan's stages.
     if (chosen != first_) options.profiled_compute.clear();
-    return std::make_unique<load::PlanDeployer>(chosen, parts_.cluster, pool_, transports_,
-                                                devices_, std::move(options));
+    return std::make_unique<load::PlanDeployer>(chosen, parts_.cluster, pool_, devices_,
+                                                std::move(options));
   };
   if (parts_.replanner == nullptr) return deployer(plan);
   return std::make_unique<failover::FailoverOpener>(
@@ -120,7 +123,11 @@ std::unique_ptr<load::PipelineOpener> DeployPlans::opener_of(const plan::Plan& p
       });
 }
 
-Expected<plan::Plan> DeployPlans::ready(cluster::NamedPlan named) const {
+Expected<plan::Plan> DeployPlans::ready(cluster::NamedPlan named) {
+  std::vector<std::string> names = named.plan.device_names();
+  PARETO_TRY(load::find_again(names, parts_.cluster, pool_, devices_));
+  PARETO_ASSIGN(const load::UseOfDevices use,
+                load::UseOfDevices::begin(devices_, std::move(names)));
   PARETO_TRY(cluster::check_plan(named, parts_.model, parts_.cluster));
   if (named.plan.has_own_order()) {
     PARETO_TRY(validate(parts_.context, parts_.model, cuts_of(named.plan),

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -21,7 +22,6 @@
 #include "coordinator/cluster/deployment.h"
 #include "coordinator/cluster/plan_file.h"
 #include "coordinator/cluster/shard_pool.h"
-#include "coordinator/cluster/transport_set.h"
 #include "coordinator/cluster/workload.h"
 #include "coordinator/failover/replanner.h"
 #include "coordinator/load/deployed_pipeline.h"
@@ -66,8 +66,8 @@ class DeployPlans final : public ControlledDeployment {
   std::int64_t batch() const { return first_.batch; }
   /// Returns the names of devices that were given up.
   std::set<std::string> lost_devices() const { return devices_.given_up(); }
-  /// Probes a way between devices while no pipeline is opened; "" is the coordinator. Threads: any.
-  /// Fails: as profile::probe_between().
+  /// Probes a way between devices; "" is the coordinator. Threads: any. Fails: kUnavailable (a
+  /// device was lost), and as profile::probe_between().
   Expected<transport::ProbeResult> probe(const std::string& from, const std::string& to,
                                          const std::string& transport,
                                          transport::ProbeOptions options,
@@ -86,23 +86,22 @@ class DeployPlans final : public ControlledDeployment {
  private:
   class Opener;
   std::unique_ptr<load::PipelineOpener> opener_of(const plan::Plan& plan);
-  /// Checks a plan and names its transports. The thread that opens it calls this, because only that
-  /// thread replaces clients of devices.
-  Expected<plan::Plan> ready(cluster::NamedPlan named) const;
+  /// Checks a plan and names its transports. Devices of it that were lost are connected to again.
+  /// Threads: any. Fails: as load::find_again() and cluster::check_plan().
+  Expected<plan::Plan> ready(cluster::NamedPlan named);
+  cluster::CodecChooser& add_codecs();
   void set_current(const plan::Plan& plan);
 
   const DeployParts parts_;
   const plan::Plan first_;
-  cluster::TransportSet transports_;
   cluster::ShardPool pool_;
-  cluster::CodecChooser codecs_;
   load::DevicesInUse devices_;
   load::SwitchDesk desk_;
   const TimePoint begun_ = std::chrono::steady_clock::now();
-  mutable std::mutex mutex_;  ///< guards current_
+  mutable std::mutex mutex_;                  ///< guards both that follow
+  std::deque<cluster::CodecChooser> codecs_;  ///< one for each opener: two may open at a time
   plan::Plan current_;
   std::mutex changing_;
-  std::mutex clients_;  ///< guards the cluster's clients, which opening a pipeline may replace
 };
 
 }  // namespace pareto::client

@@ -28,7 +28,11 @@ FailoverOpener::FailoverOpener(const plan::Plan& plan, const Replanner& replanne
       deploy_(std::move(deploy)),
       announce_(std::move(announce)),
       plan_devices_(plan.device_names()),
-      deployer_(deploy_(plan)) {}
+      candidates_(plan_devices_.begin(), plan_devices_.end()),
+      deployer_(deploy_(plan)) {
+  const std::vector<std::string> known = replanner_.devices();
+  candidates_.insert(known.begin(), known.end());
+}
 
 Expected<std::unique_ptr<load::StreamPipeline>> FailoverOpener::open() {
   // The deployer would wait for what is lost longer than a plan without it takes.
@@ -78,29 +82,32 @@ bool FailoverOpener::is_needed(const std::set<std::string>& lost) const {
 
 std::set<std::string> FailoverOpener::lost_devices() {
   std::vector<std::jthread> asking;
-  for (std::size_t i = 0; i < cluster_.size(); ++i) {
-    asking.emplace_back([this, &device = cluster_.device(i)] { ask(device); });
-  }
-  asking.clear();
-  const std::set<std::string> silent = devices_.given_up();
-  for (const std::string& name : silent) {
-    // It may be back, or have forgotten what was there before.
+  for (const std::string& name : candidates_) {
     asking.emplace_back([this, &name] {
-      if (!hurried_ && cluster_.reconnect(name, kBack)) devices_.take_back(name);
+      if (!hurried_) ask(name);
     });
   }
   asking.clear();
-  return devices_.given_up();
+  std::set<std::string> lost = devices_.given_up();
+  std::erase_if(lost, [this](const std::string& name) { return !candidates_.contains(name); });
+  return lost;
 }
 
-void FailoverOpener::ask(cluster::DaemonClient& device) {
-  const std::string& name = device.config().name;
-  if (!devices_.is_given_up(name)) {
-    if (hurried_ || device.status(kAnswering)) return;
-    device.abandon();
+void FailoverOpener::ask(const std::string& name) {
+  {
+    const auto use = load::UseOfDevices::begin(devices_, {name});
+    const auto device = cluster_.find(name);
+    if (use && device) {
+      if ((*device)->status(kAnswering)) return;
+      (*device)->abandon();
+    }
     devices_.give_up(name);
   }
-  pool_.forget(device);
+  // It may be back, or have forgotten what was there before.
+  if (hurried_ || !devices_.begin_replacing(name)) return;
+  const auto device = cluster_.find(name);
+  if (device) pool_.forget(**device);
+  devices_.end_replacing(name, device && cluster_.reconnect(name, kBack));
 }
 
 }  // namespace pareto::failover

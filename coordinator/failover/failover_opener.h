@@ -44,11 +44,11 @@ class FailoverOpener final : public load::PipelineOpener {
   void hurry() override;
 
  private:
-  /// Asks all devices of the cluster at once, and connects to those again that do not answer or
-  /// were given up before. Returns those that are given up still.
+  /// Asks all candidates at once, and connects to those again that do not answer or were given up
+  /// before. Returns those that are given up still.
   std::set<std::string> lost_devices();
-  /// Gives a device up if it does not answer.
-  void ask(cluster::DaemonClient& device);
+  /// Asks a device, and gives it up if it is not there.
+  void ask(const std::string& name);
   /// Returns whether the plan that is deployed uses one of these.
   bool is_needed(const std::set<std::string>& lost) const;
 
@@ -59,6 +59,7 @@ class FailoverOpener final : public load::PipelineOpener {
   const Deploy deploy_;
   const Announce announce_;
   std::vector<std::string> plan_devices_;  ///< devices of the deployer's plan
+  std::set<std::string> candidates_;       ///< devices that plans may use
   std::shared_ptr<load::PlanDeployer> deployer_;
   std::mutex mutex_;  ///< guards deployer_ against hurry()
   std::atomic<bool> hurried_{false};

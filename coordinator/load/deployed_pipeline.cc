@@ -15,53 +15,28 @@ constexpr std::chrono::milliseconds kConnecting{2000};
 
 }  // namespace
 
-void DevicesInUse::use(const std::vector<std::string>& devices) {
-  const std::lock_guard lock(mutex_);
-  for (const std::string& device : devices) ++pipelines_[device];
-}
-
-void DevicesInUse::leave(const std::vector<std::string>& devices) {
-  const std::lock_guard lock(mutex_);
-  for (const std::string& device : devices) --pipelines_[device];
-}
-
-void DevicesInUse::give_up(const std::string& device) {
-  const std::lock_guard lock(mutex_);
-  given_up_.insert(device);
-}
-
-void DevicesInUse::take_back(const std::string& device) {
-  const std::lock_guard lock(mutex_);
-  given_up_.erase(device);
-}
-
-bool DevicesInUse::is_used(const std::string& device) const {
-  const std::lock_guard lock(mutex_);
-  const auto found = pipelines_.find(device);
-  return found != pipelines_.end() && found->second > 0;
-}
-
-bool DevicesInUse::is_given_up(const std::string& device) const {
-  const std::lock_guard lock(mutex_);
-  return given_up_.contains(device);
-}
-
-std::set<std::string> DevicesInUse::given_up() const {
-  const std::lock_guard lock(mutex_);
-  return given_up_;
+Expected<> find_again(const std::vector<std::string>& names, cluster::Cluster& cluster,
+                      cluster::ShardPool& pool, DevicesInUse& devices) {
+  for (const std::string& name : names) {
+    if (!devices.is_given_up(name)) continue;
+    // Its client goes with the connection, and another pipeline still has it.
+    if (!devices.begin_replacing(name))
+      return fail(ErrorCode::kUnavailable, "{}: it is lost", name);
+    const auto again = [&]() -> Expected<> {
+      PARETO_ASSIGN(cluster::DaemonClient * device, cluster.find(name));
+      pool.forget(*device);
+      return cluster.reconnect(name, kConnecting);
+    }();
+    devices.end_replacing(name, again.has_value());
+    PARETO_TRY(again);
+  }
+  return {};
 }
 
 class PlanDeployer::Pipeline final : public StreamPipeline {
  public:
-  Pipeline(const std::vector<std::string>& names, DevicesInUse& devices,
-           std::unique_ptr<cluster::Deployment> deployment)
-      : names_(names), devices_(devices), deployment_(std::move(deployment)) {
-    devices_.use(names_);
-  }
-  ~Pipeline() override {
-    deployment_.reset();
-    devices_.leave(names_);
-  }
+  Pipeline(UseOfDevices use, DevicesInUse& devices, std::unique_ptr<cluster::Deployment> deployment)
+      : use_(std::move(use)), devices_(devices), deployment_(std::move(deployment)) {}
 
   transport::Link& source() override { return deployment_->source(); }
   transport::Link& sink() override { return deployment_->sink(); }
@@ -105,7 +80,7 @@ class PlanDeployer::Pipeline final : public StreamPipeline {
     return stages;
   }
 
-  const std::vector<std::string> names_;
+  const UseOfDevices use_;  // first: the deployment ends before it
   DevicesInUse& devices_;
   std::unique_ptr<cluster::Deployment> deployment_;
   std::mutex mutex_;
@@ -113,45 +88,32 @@ class PlanDeployer::Pipeline final : public StreamPipeline {
 };
 
 PlanDeployer::PlanDeployer(plan::Plan plan, cluster::Cluster& cluster, cluster::ShardPool& pool,
-                           cluster::TransportSet& transports, DevicesInUse& devices,
-                           cluster::DeploymentOptions options)
+                           DevicesInUse& devices, cluster::DeploymentOptions options)
     : plan_(std::move(plan)),
       cluster_(cluster),
       pool_(pool),
-      transports_(transports),
       devices_(devices),
       options_(std::move(options)) {}
 
 Expected<std::unique_ptr<StreamPipeline>> PlanDeployer::open() {
-  PARETO_TRY(find_lost_devices_again());
+  const std::vector<std::string> names = plan_.device_names();
+  PARETO_TRY(find_again(names, cluster_, pool_, devices_));
+  PARETO_ASSIGN(UseOfDevices use, UseOfDevices::begin(devices_, names));
+  // Clients may be newer than the request to hurry.
+  if (hurried_) return fail(ErrorCode::kClosed, "nobody waits for the pipeline any more");
   if (opened_) PARETO_TRY(check_devices());
   auto deployment = with_context(
       cluster::Deployment::open(plan_, cluster_, pool_, transports_, options_), "deploying");
   // A device may have been lost meanwhile: the next attempt has to know.
-  if (!deployment && opened_) static_cast<void>(check_devices());
+  if (!deployment && !hurried_) static_cast<void>(check_devices());
   PARETO_TRY(deployment);
   opened_ = true;
-  return std::make_unique<Pipeline>(plan_.device_names(), devices_, *std::move(deployment));
+  return std::make_unique<Pipeline>(std::move(use), devices_, *std::move(deployment));
 }
 
 void PlanDeployer::hurry() {
   hurried_ = true;
   cluster_.abandon(plan_.device_names());
-}
-
-Expected<> PlanDeployer::find_lost_devices_again() {
-  for (const std::string& name : plan_.device_names()) {
-    if (!devices_.is_given_up(name)) continue;
-    // Its client goes with the connection, and the other pipeline still has it.
-    if (devices_.is_used(name)) return fail(ErrorCode::kUnavailable, "{}: it is lost", name);
-    PARETO_ASSIGN(cluster::DaemonClient * device, cluster_.find(name));
-    pool_.forget(*device);
-    PARETO_TRY(cluster_.reconnect(name, kConnecting));
-    devices_.take_back(name);
-    // Its client may be newer than the request to hurry.
-    if (hurried_) return fail(ErrorCode::kClosed, "{}: it is not waited for any more", name);
-  }
-  return {};
 }
 
 Expected<> PlanDeployer::check_devices() {

@@ -5,11 +5,12 @@
 
 #include <algorithm>
 #include <memory>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "coordinator/load/happenings.h"
+#include "coordinator/load/hurry.h"
+#include "coordinator/load/loss_text.h"
 #include "coordinator/load/ordered_results.h"
 #include "coordinator/load/request_backlog.h"
 #include "coordinator/load/stream_epoch.h"
@@ -24,40 +25,9 @@ constexpr int kMostPipelines = 3;
 /// With the time that a connection attempt repeats itself, half a second, a pipeline is back soon
 /// after a network is.
 constexpr Nanoseconds kLongestPause = std::chrono::milliseconds(400);
-/// The longest time that a pipeline takes to end, or to be opened.
-constexpr Nanoseconds kLongestCall = std::chrono::hours(1);
 /// Requests that are given out before the first of them is delivered, against the window. While a
 /// slow pipeline answers its last window, a pipeline that is this many times as fast need not wait.
 constexpr std::size_t kMostAheadWindows = 16;
-
-/// Leaves out the name that a sentence begins with ("pi-1: no answer") if `loss` says it of a
-/// stage.
-std::string without_name_in(const std::string& loss, const std::string& sentence) {
-  const std::size_t end = sentence.find(": ");
-  if (end == std::string::npos) return sentence;
-  const std::string name = sentence.substr(0, end + 2);
-  return loss.find(" on " + name) == std::string::npos ? sentence : sentence.substr(end + 2);
-}
-
-/// Hurries what the opener does as soon as somebody wants to stop. Threads: one owner; one of its
-/// own.
-class Hurry {
- public:
-  Hurry(PipelineOpener& opener, int stop)
-      : done_(::eventfd(0, EFD_CLOEXEC)), waiting_([this, &opener, stop] {
-          if (wait_for_stop(stop, done_.get(), kLongestCall) == Woken::kStop) opener.hurry();
-        }) {}
-  ~Hurry() {
-    const std::uint64_t once = 1;
-    static_cast<void>(!::write(done_.get(), &once, sizeof once));
-  }
-  Hurry(const Hurry&) = delete;
-  Hurry& operator=(const Hurry&) = delete;
-
- private:
-  const FileDescriptor done_;
-  const std::jthread waiting_;  // last: it uses the other, and is joined first
-};
 
 /// Threads: one owner.
 class LastingStream {
@@ -122,7 +92,11 @@ class LastingStream {
     if (change_ || options_.desk == nullptr) return false;
     std::optional<SwitchRequest> request = options_.desk->take();
     if (!request) return false;
-    change_ = std::make_unique<PipelineSwitch>(*std::move(request), [this] { happenings_.tell(); });
+    change_ = std::make_unique<PipelineSwitch>(*std::move(request), [this] {
+      const std::uint64_t once = 1;
+      static_cast<void>(!::write(change_opened_.get(), &once, sizeof once));
+      happenings_.tell();
+    });
     return true;
   }
   /// Gives requests to the next pipeline, if it is open.
@@ -210,8 +184,10 @@ class LastingStream {
     const OrderedResults::Rhythm rhythm = results_.end_gap();
     report.gap = rhythm.gap;
     report.period = rhythm.period;
-    current_->taker().cancel();
-    current_->end();
+    if (current_) {
+      current_->taker().cancel();
+      current_->end();
+    }
     current_ = std::move(next_);
     current_->watch_closely(false);
     own_opener_ = std::move(request_.opener);
@@ -232,9 +208,10 @@ class LastingStream {
     observer_.stayed(why);
     options_.desk->answer(tl::unexpected(std::move(why)));
   }
-  /// Ends a change that is under way, whose stream has ended.
-  void drop_change(const Error& why) {
+  /// Ends a change that is under way, whose stream has ended. `at_once`: nobody needs its devices.
+  void drop_change(const Error& why, bool at_once) {
     if (!change_) return;
+    if (at_once) change_->opener().hurry();
     {
       const Hurry hurry(change_->opener(), options_.stop);
       static_cast<void>(change_->take_pipeline());
@@ -242,7 +219,7 @@ class LastingStream {
     stay(why);
   }
   Expected<> finish() {
-    drop_change({ErrorCode::kClosed, "the requests have ended"});
+    drop_change({ErrorCode::kClosed, "the requests have ended"}, false);
     return {};
   }
 
@@ -272,23 +249,23 @@ class LastingStream {
     // Before its end, which those of its devices that are left may delay.
     observer_.lost(loss, patience);
     current_->pipeline().abandon();
-    if (patience <= Nanoseconds(0) || !adopt(loss)) {
-      drop_change(loss);
+    const bool adopted = patience > Nanoseconds(0) && adopt(loss);
+    if (!adopted) {
       end_pipeline();
-      if (!reopen(loss, lost + patience)) return false;
+      if (patience <= Nanoseconds(0) || !reopen(loss, lost + patience)) {
+        drop_change(loss, true);
+        return false;
+      }
     }
     observer_.opened(current_->pipeline(), std::chrono::steady_clock::now() - lost, again_);
     backlog_.give_to(current_->taker());
     return true;
   }
-  /// Takes the pipeline of a change that is under way in place of the one that is lost, if it is
-  /// well.
+  /// Takes the pipeline of a change in place of the one that is lost, if it is open and well. One
+  /// that is still being opened is not waited for: it goes on next to what is done now.
   bool adopt(const Error& loss) {
-    if (!change_) return false;
-    auto pipeline = [this] {
-      const Hurry hurry(change_->opener(), options_.stop);
-      return change_->take_pipeline();
-    }();
+    if (!change_ || !change_->has_opened()) return false;
+    auto pipeline = change_->take_pipeline();
     if (!pipeline) {
       stay(std::move(pipeline).error());
       return false;
@@ -322,8 +299,13 @@ class LastingStream {
     for (;;) {
       const Nanoseconds left = deadline - std::chrono::steady_clock::now();
       if (left <= Nanoseconds(0)) break;
-      stopped = wait_for_stop(options_.stop, -1, std::min(pause, left)) == Woken::kStop;
+      const Woken woken = wait_for_stop(options_.stop, change_opened_.get(), std::min(pause, left));
+      stopped = woken == Woken::kStop;
       if (stopped) break;
+      std::uint64_t opened_since = 0;
+      static_cast<void>(!::read(change_opened_.get(), &opened_since, sizeof opened_since));
+      if (adopt(loss)) return true;
+      if (woken == Woken::kWake) continue;
       auto opened = open();
       // The opener was hurried: its error says nothing of the devices, nor does a pipeline last.
       stopped = is_stopped(options_.stop);
@@ -335,12 +317,7 @@ class LastingStream {
       last = std::move(opened).error();
       pause = std::min(2 * pause, kLongestPause);
     }
-    if (stopped) loss.message += "; stopped while it was waited for";
-    if (!last) return false;
-    const std::string still = without_name_in(loss.message, last->message);
-    loss.message +=
-        stopped ? fmt::format(" ({})", still)
-                : fmt::format("; not back within {:g} s: {}", to_seconds(options_.retry), still);
+    loss.message = given_up_text(loss.message, last, stopped, options_.retry);
     return false;
   }
 
@@ -365,6 +342,7 @@ class LastingStream {
   const LastingOptions& options_;
   StreamOptions stream_;
   Happenings happenings_;
+  const FileDescriptor change_opened_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   OrderedResults results_;
   StreamObserver& observer_;
   RequestBacklog backlog_;

@@ -11,6 +11,9 @@
 //       running one answers what it has ──▶ streaming through the next
 //   If the next one cannot be opened, or breaks before the other has answered all, the other goes
 //   on.
+//
+//   opening the next ──the running one is lost──▶ waiting, while the next is still being opened:
+//       whichever is open first takes the requests
 #pragma once
 
 #include <chrono>

@@ -33,8 +33,9 @@ class StreamPipeline {
 class PipelineOpener {
  public:
   virtual ~PipelineOpener() = default;
-  /// Opens a pipeline. The one that it opened before has ended; one of another opener may run on
-  /// the same devices. Fails: as devices and links do; the sentence names what is missing.
+  /// Opens a pipeline. The one that it opened before has ended; one of another opener may run, or
+  /// be opened, on the same devices. Fails: as devices and links do; the sentence names what is
+  /// missing.
   virtual Expected<std::unique_ptr<StreamPipeline>> open() = 0;
   /// Gives back what only pipelines that have ended needed.
   virtual void release_unused() {}

@@ -147,6 +147,8 @@ TEST_F(PipelineSwitchTest, ALostPipelineThatHasNothingToAnswerIsLostToo) {
 }
 
 TEST_F(PipelineSwitchTest, ALossWhileTheNextPipelineIsOpenedIsMadeGoodByIt) {
+  // The next one is open before the other is tried again.
+  options_.first_pause = kLong;
   BoundedQueue<int> seen(1);
   on_lost_ = [&] { static_cast<void>(seen.push(0)); };
   ASSERT_TRUE(run_while([&] {
@@ -160,6 +162,66 @@ TEST_F(PipelineSwitchTest, ALossWhileTheNextPipelineIsOpenedIsMadeGoodByIt) {
   expect_all(given_);
   EXPECT_THAT(failed_, SizeIs(0));
   EXPECT_EQ(opener_.attempts, 1U) << "the lost one is not waited for";
+}
+
+TEST_F(PipelineSwitchTest, ALossDoesNotWaitForANextPipelineThatIsStillOpened) {
+  BoundedQueue<int> again(1);
+  std::size_t opened = 0;
+  on_opened_ = [&] {
+    if (++opened == 2) static_cast<void>(again.push(0));
+  };
+  ASSERT_TRUE(run_while([&] {
+    const auto report = desk_.ask(to({}, [&] {
+      opener_.last->die();
+      EXPECT_TRUE(again.pop(deadline_after(kLong))) << "the loss waits for this opening";
+    }));
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_FALSE(report->lost) << "the change is made afterwards";
+  }));
+  expect_all(given_);
+  EXPECT_THAT(failed_, SizeIs(0));
+  EXPECT_THAT(events_, ElementsAre("open", StartsWith("lost: stage 1 on b"), "again", "switched"));
+  EXPECT_EQ(opener_.attempts, 2U);
+}
+
+TEST_F(PipelineSwitchTest, ANextPipelineThatCannotBeOpenedAfterALossIsRefusedThen) {
+  BoundedQueue<int> again(1);
+  on_opened_ = [&, opened = std::size_t{0}]() mutable {
+    if (++opened == 2) static_cast<void>(again.push(0));
+  };
+  Script lost_too;
+  lost_too.open_error = Error{ErrorCode::kUnavailable, "b: it is lost"};
+  ASSERT_TRUE(run_while([&] {
+    const auto report = desk_.ask(to({lost_too}, [&] {
+      opener_.last->die();
+      EXPECT_TRUE(again.pop(deadline_after(kLong)));
+    }));
+    ASSERT_FALSE(report);
+    EXPECT_EQ(report.error().message, "b: it is lost");
+  }));
+  expect_all(given_);
+  EXPECT_THAT(failed_, SizeIs(0));
+  EXPECT_THAT(events_, ElementsAre("open", StartsWith("lost: stage 1 on b"), "again",
+                                   "stayed: b: it is lost"));
+}
+
+TEST_F(PipelineSwitchTest, AStreamThatIsGivenUpHurriesTheOpeningOfTheNext) {
+  options_.retry = std::chrono::milliseconds(20);
+  Script absent;
+  absent.open_error = Error{ErrorCode::kUnavailable, "b: nobody answers"};
+  opener_.scripts = {{}};
+  opener_.scripts.resize(1000, absent);
+  BoundedQueue<int> hurried(1);
+  EXPECT_FALSE(run_while([&] {
+    SwitchRequest request = to({}, [&] {
+      opener_.last->die();
+      EXPECT_TRUE(hurried.pop(deadline_after(kLong)));
+    });
+    static_cast<ScriptedOpener&>(*request.opener).on_hurry = [&] {
+      static_cast<void>(hurried.push(0));
+    };
+    EXPECT_FALSE(desk_.ask(std::move(request)));
+  }));
 }
 
 TEST_F(PipelineSwitchTest, RequestsMayEndWhileTheNextPipelineIsOpened) {
