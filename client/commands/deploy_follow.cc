@@ -21,13 +21,14 @@ constexpr std::chrono::milliseconds kLookEvery{250};
 /// A way of which nothing was heard for this time is probed.
 constexpr std::chrono::seconds kIdleWay{3};
 /// A way is not probed again for this many times of what the probe took: probes take no more than a
-/// twentieth of a link.
-constexpr int kProbeShare = 20;
+/// twelfth of a link.
+constexpr int kProbeShare = 12;
 /// The longest that connecting or probing may take: a change waits for it.
 constexpr std::chrono::milliseconds kProbeLimit{2000};
-/// Small enough for 10 Mbit/s to take 50 ms, large enough not to pass in a burst.
-constexpr std::uint64_t kSmallProbeBytes = 8 * 1024;
-constexpr std::uint64_t kLargeProbeBytes = 64 * 1024;
+/// Small enough for 10 Mbit/s to take 26 ms, so that a link that becomes faster is found within
+/// seconds; large enough not to pass in a burst.
+constexpr std::uint64_t kSmallProbeBytes = 4 * 1024;
+constexpr std::uint64_t kLargeProbeBytes = 32 * 1024;
 constexpr std::chrono::milliseconds kProbeBudget{50};
 /// Results that are kept between two looks.
 constexpr std::size_t kMostCrossings = 512;
@@ -205,9 +206,12 @@ bool DeployFollow::probe_idle(TimePoint now) {
       plans_.probe(device(idle->from), device(idle->to), idle->transport, options, kProbeLimit);
   const TimePoint then = std::chrono::steady_clock::now();
   Heard& heard = heard_[name_of(*idle)];
+  const bool changed = result && tracker_.probe(*idle, *result);
+  // One that waits for another is probed again before all others.
+  if (tracker_.wants_another_probe(*idle)) return false;
   heard.last = then;
   heard.probe_after = then + kProbeShare * (then - now);
-  return result && tracker_.probe(*idle, *result);
+  return changed;
 }
 
 void DeployFollow::consider(const plan::Plan& running, TimePoint now) {

@@ -96,26 +96,52 @@ Heard LinkTracker::read(const LinkWay& way, const std::vector<LinkReading>& read
   state->spread = (quantile(scales, 0.75) - quantile(scales, 0.25)) / middle;
   // Messages that waited for the receiver say nothing of how fast the link is.
   if (middle < state->scale && 2 * waited_for < readings.size()) return Heard::kNothing;
+  state->slower.reset();
   if (!is_noticeable(state->scale, middle, state->spread)) return Heard::kSame;
   state->scale = middle;
   return Heard::kChanged;
 }
 
+double LinkTracker::scale_of(const LinkWay& way, const ProbePoint& point) const {
+  return std::clamp(
+      to_nanoseconds(point.interval) / std::max(interval_ns(probed(way), point.bytes), 1.0),
+      1 / kMostScale, kMostScale);
+}
+
 bool LinkTracker::probe(const LinkWay& way, const ProbeResult& result) {
   State* const state = find(way);
   if (state == nullptr || result.points.empty()) return false;
-  const ProbePoint& largest = *std::ranges::max_element(result.points, {}, &ProbePoint::bytes);
-  const double before = interval_ns(probed(way), largest.bytes);
-  const double scale = std::clamp(to_nanoseconds(largest.interval) / std::max(before, 1.0),
-                                  1 / kMostScale, kMostScale);
-  const Nanoseconds more_delay = (result.round_trip - probed(way).round_trip) / 2;
-  const bool other_delay = std::chrono::abs(more_delay - state->more_delay) >
-                           from_nanoseconds(kNoticeable * to_nanoseconds(largest.crossing));
+  ProbePoint point = *std::ranges::max_element(result.points, {}, &ProbePoint::bytes);
+  Nanoseconds round_trip = result.round_trip;
+  const auto more_delay = [&] { return (round_trip - probed(way).round_trip) / 2; };
+  const auto is_other_delay = [&] {
+    return std::chrono::abs(more_delay() - state->more_delay) >
+           from_nanoseconds(kNoticeable * to_nanoseconds(point.crossing));
+  };
+  if (const auto before = std::exchange(state->slower, std::nullopt)) {
+    const ProbePoint& other = *std::ranges::max_element(before->points, {}, &ProbePoint::bytes);
+    point.interval = std::min(point.interval, other.interval);
+    point.crossing = std::min(point.crossing, other.crossing);
+    round_trip = std::min(round_trip, before->round_trip);
+  } else {
+    const double seen = scale_of(way, point);
+    const bool is_slower = seen > state->scale && is_noticeable(state->scale, seen, 0);
+    if (is_slower || (is_other_delay() && more_delay() > state->more_delay)) {
+      state->slower = result;
+      return false;
+    }
+  }
+  const double scale = scale_of(way, point);
   state->spread = 0;
-  if (!is_noticeable(state->scale, scale, 0) && !other_delay) return false;
+  if (!is_noticeable(state->scale, scale, 0) && !is_other_delay()) return false;
   state->scale = scale;
-  state->more_delay = more_delay;
+  state->more_delay = more_delay();
   return true;
+}
+
+bool LinkTracker::wants_another_probe(const LinkWay& way) const {
+  const auto found = std::ranges::find(states_, way, &State::way);
+  return found != states_.end() && found->slower.has_value();
 }
 
 std::vector<LinkWay> LinkTracker::ways() const {

@@ -55,8 +55,12 @@ class LinkTracker {
   /// they are of small messages. The way changes if they differ from what is known by more than
   /// among each other.
   Heard read(const LinkWay& way, const std::vector<LinkReading>& readings);
-  /// Takes a probe of a way. Returns whether its times changed by it.
+  /// Takes a probe of a way. Returns whether its times changed by it. A probe that finds the way
+  /// slower is taken only with the next one, and the faster of both: other messages, or a processor
+  /// that is busy, make a probe slower, and nothing makes it faster.
   bool probe(const LinkWay& way, const transport::ProbeResult& result);
+  /// Returns whether the last probe of a way waits for another one.
+  bool wants_another_probe(const LinkWay& way) const;
 
   /// Returns the ways that were probed at first.
   std::vector<LinkWay> ways() const;
@@ -74,9 +78,12 @@ class LinkTracker {
     double scale = 1;
     Nanoseconds more_delay{};
     double spread = 0;
+    std::optional<transport::ProbeResult> slower{};  ///< probe that waits for the next one
   };
   State* find(const LinkWay& way);
   const transport::ProbeResult& probed(const LinkWay& way) const;
+  /// Returns how many times as slow a point of a probe is as the way was probed at first.
+  double scale_of(const LinkWay& way, const transport::ProbePoint& point) const;
 
   const std::vector<planning::ProbedTransport> probed_;
   std::vector<State> states_;

@@ -10,19 +10,27 @@ bool SwitchRule::consider(double gain, double spread, TimePoint now) {
     return false;
   }
   if (!better_since_) better_since_ = now;
-  return now - *better_since_ >= rules_.hold && (!not_before_ || now >= *not_before_);
+  return now - *better_since_ >= rules_.hold && (!last_ || now - *last_ >= pause_for(gain));
+}
+
+Nanoseconds SwitchRule::pause_for(double gain) const {
+  if (refusal_ > Nanoseconds(0)) return refusal_;
+  const double share = rules_.least_gain / std::max(gain, rules_.least_gain);
+  return std::max(rules_.dwell,
+                  from_nanoseconds(rules_.cost_ratio * share * to_nanoseconds(cost_)));
 }
 
 void SwitchRule::made(Nanoseconds cost, TimePoint now) {
   better_since_.reset();
-  pause_ = std::max(rules_.dwell, from_nanoseconds(rules_.cost_ratio * to_nanoseconds(cost)));
-  not_before_ = now + pause_;
+  last_ = now;
+  cost_ = cost;
+  refusal_ = Nanoseconds(0);
 }
 
 void SwitchRule::refused(TimePoint now) {
   better_since_.reset();
-  pause_ = std::clamp(2 * pause_, rules_.dwell, std::max(rules_.dwell, rules_.longest_dwell));
-  not_before_ = now + pause_;
+  last_ = now;
+  refusal_ = std::clamp(2 * refusal_, rules_.dwell, std::max(rules_.dwell, rules_.longest_dwell));
 }
 
 }  // namespace pareto::failover

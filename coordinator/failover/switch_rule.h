@@ -15,8 +15,9 @@ struct SwitchRules {
   Nanoseconds hold = std::chrono::seconds(1);
   /// The least time between two changes, so that what follows a change is seen before the next.
   Nanoseconds dwell = std::chrono::seconds(5);
-  /// The same in times of what the last change took: devices compute for both plans meanwhile, and
-  /// that is to stay below a tenth of the time.
+  /// The same in times of what the last change took, for the least gain: devices compute for both
+  /// plans meanwhile, and that is to stay below a tenth of the time. A plan that is twice as much
+  /// better makes good for a change in half the time.
   double cost_ratio = 10;
   /// The longest time after changes that were refused one after the other; each doubles it.
   Nanoseconds longest_dwell = std::chrono::seconds(60);
@@ -38,10 +39,14 @@ class SwitchRule {
   bool is_holding() const { return better_since_.has_value(); }
 
  private:
+  /// Returns the least time between the last change and one that gains so much.
+  Nanoseconds pause_for(double gain) const;
+
   const SwitchRules rules_;
   std::optional<TimePoint> better_since_;
-  std::optional<TimePoint> not_before_;
-  Nanoseconds pause_{};
+  std::optional<TimePoint> last_;  ///< when the last change was made or refused
+  Nanoseconds cost_{};             ///< what the last change took that was made
+  Nanoseconds refusal_{};          ///< pause after changes that were refused; 0: the last was made
 };
 
 }  // namespace pareto::failover

@@ -31,8 +31,8 @@ class FollowFaults : public EndToEnd {
     ::setenv("XDG_RUNTIME_DIR", folder().c_str(), 1);
     std::ofstream(bed_) << "name: " << name_
                         << "\ndevices:\n"
-                           "  - {name: left, speed: 0.25, steady: left.times}\n"
-                           "  - {name: right, speed: 0.25, steady: right.times}\n";
+                           "  - {name: left, speed: 0.5, steady: left.times}\n"
+                           "  - {name: right, speed: 0.5, steady: right.times}\n";
     const auto up = paretoctl({"testbed", "up", bed_, "--json"});
     for (const char* lack : {"no network namespaces", "no /dev/net/tun", "no control groups",
                              "Read-only file system"}) {

@@ -77,11 +77,40 @@ TEST(LinkTracker, AProbeSaysRateAndDelay) {
   result.round_trip = milliseconds(42);
   result.points.push_back(
       {.bytes = 125'000, .crossing = milliseconds(41), .interval = milliseconds(20)});
+  // It may be slower by chance.
+  EXPECT_FALSE(tracker.probe(kWay, result));
+  EXPECT_TRUE(tracker.wants_another_probe(kWay));
   EXPECT_TRUE(tracker.probe(kWay, result));
+  EXPECT_FALSE(tracker.wants_another_probe(kWay));
   EXPECT_NEAR(tracker.slowness(kWay), 2, 0.01);
   EXPECT_NEAR(to_milliseconds(tracker.links()[0].links[0][1].points[0].crossing), 41, 0.1);
   EXPECT_FALSE(tracker.probe(kWay, result));
   EXPECT_EQ(tracker.ways(), std::vector<LinkWay>{kWay});
+}
+
+TEST(LinkTracker, AProbeThatWasSlowByChanceChangesNothing) {
+  LinkTracker tracker({probed()});
+  transport::ProbeResult result;
+  result.round_trip = milliseconds(2);
+  result.points.push_back(
+      {.bytes = 125'000, .crossing = milliseconds(31), .interval = milliseconds(30)});
+  EXPECT_FALSE(tracker.probe(kWay, result));
+  result.points[0].crossing = milliseconds(11);
+  result.points[0].interval = milliseconds(10);
+  EXPECT_FALSE(tracker.probe(kWay, result));
+  EXPECT_EQ(tracker.slowness(kWay), 1);
+  EXPECT_FALSE(tracker.wants_another_probe(kWay));
+}
+
+TEST(LinkTracker, AProbeThatIsFasterCountsAtOnce) {
+  LinkTracker tracker({probed()});
+  EXPECT_EQ(tracker.read(kWay, readings(milliseconds(200))), Heard::kChanged);
+  transport::ProbeResult result;
+  result.round_trip = milliseconds(2);
+  result.points.push_back(
+      {.bytes = 125'000, .crossing = milliseconds(21), .interval = milliseconds(20)});
+  EXPECT_TRUE(tracker.probe(kWay, result));
+  EXPECT_NEAR(tracker.slowness(kWay), 2, 0.01);
 }
 
 }  // namespace

@@ -36,9 +36,20 @@ TEST(SwitchRule, ChangesKeepADistanceByTheirCost) {
   EXPECT_FALSE(rule.consider(0.5, 0, kBegin + milliseconds(4900)));
   EXPECT_TRUE(rule.consider(0.5, 0, kBegin + seconds(5)));
   rule.made(seconds(2), kBegin);
-  EXPECT_FALSE(rule.consider(0.5, 0, kBegin + seconds(6)));
-  EXPECT_FALSE(rule.consider(0.5, 0, kBegin + seconds(19)));
-  EXPECT_TRUE(rule.consider(0.5, 0, kBegin + seconds(20)));
+  EXPECT_FALSE(rule.consider(0.1, 0, kBegin + seconds(6)));
+  EXPECT_FALSE(rule.consider(0.1, 0, kBegin + seconds(19)));
+  EXPECT_TRUE(rule.consider(0.1, 0, kBegin + seconds(20)));
+}
+
+TEST(SwitchRule, AMuchBetterPlanMakesGoodForAChangeSooner) {
+  SwitchRule rule;
+  rule.made(seconds(4), kBegin);
+  EXPECT_FALSE(rule.consider(0.5, 0, kBegin + seconds(1)));
+  EXPECT_FALSE(rule.consider(0.5, 0, kBegin + milliseconds(7900)));
+  EXPECT_TRUE(rule.consider(0.5, 0, kBegin + seconds(8)));
+  // Never before what follows a change has been seen.
+  EXPECT_FALSE(rule.consider(5, 0, kBegin + milliseconds(4900)));
+  EXPECT_TRUE(rule.consider(5, 0, kBegin + milliseconds(5000)));
 }
 
 TEST(SwitchRule, WhatIsRefusedIsAskedForLessAndLessOften) {
