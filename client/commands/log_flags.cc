@@ -32,11 +32,13 @@ constexpr std::chrono::milliseconds kAnswering{2000};
 /// back by then.
 constexpr int kGone = 2;
 
-/// Returns who holds the lease, or why that is not known; "" if nobody does.
-std::string holder_of(const cluster::Cluster& cluster, const std::string& lease) {
+/// Returns who holds the lease, or why that is not known; "" if nobody does. `is_seen`: whether all
+/// devices that were asked said so.
+std::string holder_of(const cluster::Cluster& cluster, const std::string& lease, bool& is_seen) {
   for (std::size_t i = 0; i < cluster.size(); ++i) {
     cluster::DaemonClient& device = cluster.device(i);
     const auto seen = device.observe(kAnswering);
+    is_seen = seen.has_value();
     if (!seen) return seen.error().message;
     const auto holder = std::ranges::find(seen->holders, lease, &control::Holder::lease);
     if (holder != seen->holders.end()) {
@@ -58,15 +60,31 @@ Expected<> check_leases_known(const cluster::Cluster& cluster) {
   return {};
 }
 
+/// Connects to all devices again, by the addresses that their names have now: a name may lead to
+/// another device than when the standby began. Returns whether all are there.
+bool connect_by_name(cluster::Cluster& cluster) {
+  bool all = true;
+  for (std::size_t i = 0; i < cluster.size(); ++i) {
+    const std::string name = cluster.device(i).config().name;
+    all = cluster.reconnect(name, kAnswering).has_value() && all;
+  }
+  return all;
+}
+
 /// Waits until the program that answers is gone. Returns false if it has answered everything.
-Expected<bool> stand_by(Context& context, const cluster::Cluster& cluster,
-                        const std::string& path) {
+Expected<bool> stand_by(Context& context, cluster::Cluster& cluster, const std::string& path) {
   WaitingNote note(context);
   PARETO_ASSIGN(load::LogState state, load::read_answer_log(path));
   TimePoint read = std::chrono::steady_clock::now();
   for (int gone = 0; gone < kGone;) {
+    bool is_seen = true;
     std::string waits = fmt::format("{} is not there yet", path);
-    if (state.term) waits = holder_of(cluster, state.term->lease);
+    if (state.term) waits = holder_of(cluster, state.term->lease, is_seen);
+    // Nobody takes over from a program that holds devices elsewhere.
+    if (!is_seen || (waits.empty() && gone + 1 == kGone)) {
+      const bool connected = connect_by_name(cluster);
+      if (connected) waits = holder_of(cluster, state.term->lease, is_seen);
+    }
     gone = waits.empty() ? gone + 1 : 0;
     const TimePoint now = std::chrono::steady_clock::now();
     // A log may be long. It says more only if its program is gone, or for people.

@@ -1,6 +1,7 @@
 // Deployments that another program goes on with: a standby, or the same command again.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <random>
@@ -107,6 +108,53 @@ TEST_F(StandbyFaults, TheSameCommandGoesOnWithWhatIsLeft) {
   EXPECT_EQ(other.exit_code, 2) << other.errors;
   EXPECT_THAT(other.errors, HasSubstr("goes on with the requests that it began with"));
   row.add("terms", verdict.value("terms", std::uint64_t{0}));
+  record(row);
+}
+
+TEST_F(StandbyFaults, ADeviceThatMovedIsFoundByItsName) {
+  if (::geteuid() != 0) GTEST_SKIP() << "names of its own need root";
+  ASSERT_NO_FATAL_FAILURE(set_up(2, 600, {"paretod"}));
+  FaultRow row{.fault = "coordinator killed, and the name of a device leads elsewhere",
+               .expected = "the standby resolves it again and takes over; 0 lost, 0 doubled"};
+  const std::string& address = daemons_[1]->address();
+  const std::string port = address.substr(address.rfind(':'));
+  inventory_ = inventory({{"device-0", daemons_[0]->address()}, {"device-1", "moves.test" + port}});
+  // Of the addresses of a name the one that answers is taken, and nobody listens at the second.
+  const auto lead_to = [&](const std::string& host) {
+    std::ofstream(path("hosts")) << host << " moves.test\n127.0.0.9 moves.test" << std::endl;
+  };
+  lead_to(address.substr(0, address.rfind(':')));
+  const auto named = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words{"/usr/bin/unshare",
+                                   "--mount",
+                                   "/bin/sh",
+                                   "-c",
+                                   "mount --bind " + path("hosts") + " /etc/hosts && exec \"$@\"",
+                                   "sh"};
+    for (std::string& word : deploy("moved", more, std::string(PARETO_BIN_DIR) + "/paretoctl")) {
+      words.push_back(std::move(word));
+    }
+    return words;
+  };
+  Process primary(named({}));
+  Process standby(named({"--standby"}));
+  ASSERT_TRUE(standby.wait_for_output("standing by")) << standby.errors();
+  ASSERT_TRUE(wait_for_lines("moved", 5)) << primary.errors();
+  primary.signal(SIGKILL);
+  primary.wait();
+  daemons_[1]->process().signal(SIGKILL);
+  daemons_[1]->process().wait();
+  Process elsewhere({"paretod", "--insecure", "--listen", "127.0.0.3" + port, "--data",
+                     "tcp=127.0.0.3:0", "--name", "device-1", "--state-dir", path("elsewhere"),
+                     "--log-level", "warn", "--threads", "1", "--discovery", "off", "--ready-fd",
+                     "1"});
+  ASSERT_TRUE(elsewhere.wait_for_output("\"pid\":")) << elsewhere.errors();
+  const TimePoint moved = std::chrono::steady_clock::now();
+  lead_to("127.0.0.3");
+  ASSERT_TRUE(standby.wait_for_output("going on in term 2")) << standby.errors();
+  row.add("taken over", {std::chrono::steady_clock::now() - moved});
+  EXPECT_EQ(standby.wait(), 0) << standby.errors();
+  expect_whole("moved");
   record(row);
 }
 
