@@ -1,5 +1,5 @@
-// Programs whose disk is full, or may not be written, at one call that writes. The calls are counted
-// first, then each is made to fail.
+// Programs whose disk is full, or may not be written, at one call that writes. The calls are
+// counted first, then each is made to fail.
 #pragma once
 
 #include <fmt/format.h>
@@ -56,12 +56,17 @@ class FailingWrites {
   std::string log_;
 };
 
-/// Returns the calls to try of as many: all in the long form, else a few that are spread over them.
-inline std::vector<std::size_t> chosen_calls(std::size_t calls, std::size_t few) {
-  const std::size_t tried = std::min(calls, cycles(few, calls));
+/// Returns the calls to try of as many, spread over them: `few`, and `many` in the long form.
+inline std::vector<std::size_t> chosen_calls(std::size_t calls, std::size_t few, std::size_t many) {
+  const std::size_t tried = std::min(calls, cycles(few, many));
   std::vector<std::size_t> numbers;
   for (std::size_t i = 0; i < tried; ++i) numbers.push_back(1 + i * calls / tried);
   return numbers;
+}
+
+/// Returns the calls to try of as many: all in the long form, else a few that are spread over them.
+inline std::vector<std::size_t> chosen_calls(std::size_t calls, std::size_t few) {
+  return chosen_calls(calls, few, calls);
 }
 
 /// Matches a sentence that says that a disk is full, or may not be written.

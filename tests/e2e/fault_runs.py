@@ -8,8 +8,9 @@ PROGRAM  test programs; those of their tests that FILTER picks (default: '*Fault
 
 | tests of    | run                                                                     |
 |-------------|-------------------------------------------------------------------------|
-| ALONE       | one after the other, with nothing else: their bounds are milliseconds   |
-| WAITING     | all at once, next to the others: they mostly wait                       |
+| ALONE       | at the end, one after the other, next to none but those of WAITING:     |
+|             | their bounds are milliseconds                                           |
+| WAITING     | all at once from the beginning: they wait nearly all the time           |
 | other suites| as many at once as there are processors                                 |
 
 Each test is a process. If this is root, it has a network of its own, so that no other test takes the
@@ -130,12 +131,12 @@ class Runs:
         self.selector = selectors.DefaultSelector()
 
     def may_start(self, name):
-        names = [one.name for one in self.at_work]
-        if is_any_of(name, ALONE):
-            return not names and all(is_any_of(other, ALONE) for _, other in self.left)
         if is_any_of(name, WAITING):
             return True
-        return sum(not is_any_of(one, WAITING) for one in names) < (os.cpu_count() or 1)
+        working = sum(not is_any_of(one.name, WAITING) for one in self.at_work)
+        if is_any_of(name, ALONE):
+            return working == 0 and all(is_any_of(other, ALONE) for _, other in self.left)
+        return working < (os.cpu_count() or 1)
 
     def start_some(self):
         for one in list(self.left):

@@ -74,7 +74,7 @@ TEST_F(KillFaults, AStageMidStreamWhoseWorkOthersTakeOver) {
                .expected =
                    "another plan answers ≤ 5 s after; none lost, duplicated, reordered, "
                    "wrong",
-               .cycles = cycles(2, 100)};
+               .cycles = cycles(2, 30)};
   std::vector<std::string> profile{
       "profile", "--engine",         "plain", "--splits", "percent:30,percent:60",
       "--store", path("profiles.db")};

@@ -23,6 +23,8 @@ using ::testing::HasSubstr;
 class LinkFaults : public FaultTest {
  protected:
   static constexpr const char* kSplit = "after:features.3";
+  /// Time between requests, of which many come while a fault lasts.
+  static constexpr std::chrono::milliseconds kPace{10};
 
   void SetUp() override {
     if (::geteuid() != 0) GTEST_SKIP() << "test beds need root";
@@ -76,9 +78,9 @@ void LinkFaults::changed_bytes(const std::string& transport) {
                                     "connections are cut in a segment and half closed",
                                     transport),
                .expected = "found and sent again; none lost, duplicated, reordered, wrong",
-               .cycles = cycles(1, 200)};
+               .cycles = cycles(1, 50)};
   make_plan(where(), kSplit, transport);
-  const auto names = requests();
+  const auto names = requests(kPace);
   Process deploy(stream(where(), "--on-loss wait"));
   ASSERT_TRUE(deploy.wait_for_output("ready: 2 stages")) << deploy.errors();
   std::size_t hits = 0;
@@ -115,7 +117,7 @@ TEST_F(LinkFaults, ChangedBytesOverGrpcAreFoundAndSentAgain) { changed_bytes("gr
 TEST_F(LinkFaults, PacketsThatAreLostLateDoubledAndOvertakenChangeNothing) {
   FaultRow row{.fault = "packets of a link are lost, come late, twice, and before others",
                .expected = "no loss of the pipeline; none lost, duplicated, reordered, wrong",
-               .cycles = cycles(1, 60)};
+               .cycles = cycles(1, 30)};
   make_plan(where(), kSplit, "tcp");
   const auto names = requests();
   Process deploy(stream(where(), "--on-loss wait"));

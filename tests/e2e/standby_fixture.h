@@ -80,12 +80,14 @@ class LoggedDeploy : public EndToEnd {
   bool wait_for_lines(const std::string& name, std::size_t count) const {
     return eventually([&] { return lines(name) >= count; });
   }
+  /// Looks again and again until it holds, with a pause in between. False: it did not in a minute.
   template <typename Condition>
-  static bool eventually(const Condition& holds) {
+  static bool eventually(const Condition& holds,
+                         std::chrono::milliseconds pause = std::chrono::milliseconds(5)) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
     while (!holds()) {
       if (std::chrono::steady_clock::now() > end) return false;
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      std::this_thread::sleep_for(pause);
     }
     return true;
   }

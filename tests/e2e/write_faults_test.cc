@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 
 class CheckpointFaults : public Train {
  protected:
-  /// Returns a training of few steps and few tensors, with a checkpoint after each step.
+  /// Returns a training of few steps and few tensors, with checkpoints at its beginning and end.
   std::vector<std::string> training(const std::vector<std::string>& more) const {
     std::vector<std::string> flags{
         "--model",     "squeezenet1_0", "--epochs",   "1", "--input-shape", "3x32x32",
@@ -45,7 +45,7 @@ TEST_F(CheckpointFaults, OfAFullDiskLeaveTheLastOneWhole) {
                .expected =
                    "the training says so, names the folder and what helps; --resume goes on from "
                    "the last checkpoint, to the same bits"};
-  const std::vector<std::string> kept{"--checkpoint", path("run"), "--checkpoint-every", "1"};
+  const std::vector<std::string> kept{"--checkpoint", path("run")};
   const auto right = paretoctl(training({"--output", path("right.pth")}));
   ASSERT_EQ(right.exit_code, 0) << right.errors;
   const auto counted = paretoctl_with(writes_.variables(path("run"), 0), training(kept));
@@ -65,8 +65,10 @@ TEST_F(CheckpointFaults, OfAFullDiskLeaveTheLastOneWhole) {
                                    HasSubstr("free some space")))
         << what;
     const bool is_left = has_checkpoint();
-    EXPECT_EQ(is_left, full.errors.find("the last checkpoint is whole") != std::string::npos)
-        << what;
+    // One that is whole, and whose folder could not be flushed, is there without being promised.
+    if (full.errors.find("the last checkpoint is whole") != std::string::npos) {
+      EXPECT_TRUE(is_left) << what;
+    }
     std::vector<std::string> again{"train", "--resume", path("run")};
     if (!is_left) again = training(kept);
     again.insert(again.end(), {"--output", path("again.pth")});
