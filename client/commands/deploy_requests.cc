@@ -162,7 +162,7 @@ void FileResults::write_to(load::AnswerLog& log) {
   for (const auto& [number, answer] : log.before().answers) {
     if (answer.error) continue;
     const std::vector<std::string> inputs = split_list(answer.request, ';');
-    if (!inputs.empty()) static_cast<void>(unused(fs::path(inputs.front()).stem().string()));
+    if (!inputs.empty()) names_.take(fs::path(inputs.front()).stem().string());
   }
 }
 
@@ -221,13 +221,10 @@ Expected<std::vector<std::string>> FileResults::keep(const load::StreamResult& r
     tensors.insert(tensors.end(), inside.begin(), inside.end());
   }
   const std::vector<std::string> inputs = split_list(result.name, ';');
-  taken_names_.clear();
-  const std::string stem = unused(fs::path(inputs.front()).stem().string());
-  auto files = write(stem, tensors);
+  const std::string stem = fs::path(inputs.front()).stem().string();
+  auto files = write(names_.take(stem), tensors);
   // The name is another's: a program that goes on gives it as well.
-  if (!files) {
-    for (const std::string& name : taken_names_) --used_[name];
-  }
+  if (!files) names_.give_back(stem);
   return files;
 }
 
@@ -246,13 +243,6 @@ Expected<std::vector<std::string>> FileResults::write(const std::string& stem,
     files.push_back(file.string());
   }
   return files;
-}
-
-/// "photo", and when that was used before "photo-2".
-std::string FileResults::unused(const std::string& stem) {
-  const int times = ++used_[stem];
-  taken_names_.push_back(stem);
-  return times == 1 ? stem : unused(fmt::format("{}-{}", stem, times));
 }
 
 }  // namespace pareto::client

@@ -14,6 +14,7 @@
 
 #include "client/command.h"
 #include "client/commands/line_reader.h"
+#include "client/commands/output_names.h"
 #include "coordinator/cluster/workload.h"
 #include "coordinator/load/answer_log.h"
 #include "coordinator/load/request_stream.h"
@@ -98,7 +99,6 @@ class FileResults final : public load::RequestSink {
   /// Writes tensors to files of that stem. Returns the files.
   Expected<std::vector<std::string>> write(const std::string& stem,
                                            const std::vector<const Tensor*>& tensors);
-  std::string unused(const std::string& stem);
   std::string json_line(const load::StreamResult& result,
                         const Expected<std::vector<std::string>>& files) const;
   std::string text_line(const load::StreamResult& result,
@@ -111,8 +111,7 @@ class FileResults final : public load::RequestSink {
   const std::filesystem::path folder_;
   const bool json_;
   load::AnswerLog* log_ = nullptr;
-  std::map<std::string, int> used_;
-  std::vector<std::string> taken_names_;  ///< keys of used_ that the last unused() counted
+  OutputNames names_;
   std::string last_failure_;   ///< last failure of a request that was sent, as a line said it
   std::string last_not_sent_;  ///< last failure of a request that was not sent
 };
