@@ -15,6 +15,7 @@
 
 #include "core/base/log.h"
 #include "core/base/open_mp_spin.h"
+#include "core/base/process_memory.h"
 #include "core/base/standard_descriptors.h"
 #include "core/base/start_again.h"
 #include "core/runtime/operator_libraries.h"
@@ -174,6 +175,7 @@ int enroll(const EnrolmentFlags& flags) {
 }
 
 int run(int argc, char** argv) {
+  limit_arenas();
   open_missing_descriptors(argv);
   transport::silence_grpc();
   const auto command_line = parse_command_line(argc, argv);

@@ -6,6 +6,7 @@
 
 #include "coordinator/cluster/daemon_client.h"
 #include "coordinator/cluster/pipeline_health.h"
+#include "core/base/process_memory.h"
 
 namespace pareto::load {
 namespace {
@@ -37,6 +38,11 @@ class PlanDeployer::Pipeline final : public StreamPipeline {
  public:
   Pipeline(UseOfDevices use, DevicesInUse& devices, std::unique_ptr<cluster::Deployment> deployment)
       : use_(std::move(use)), devices_(devices), deployment_(std::move(deployment)) {}
+  ~Pipeline() override {
+    deployment_.reset();
+    // A stream opens as many pipelines as it loses, and would keep what each of them freed.
+    return_freed_memory();
+  }
 
   transport::Link& source() override { return deployment_->source(); }
   transport::Link& sink() override { return deployment_->sink(); }

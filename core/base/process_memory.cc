@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <fstream>
 #include <string>
 
@@ -21,6 +22,14 @@ bool restart_peak() {
   std::ofstream file("/proc/self/clear_refs");
   file << "5" << std::flush;
   return file.good();
+}
+
+void limit_arenas() {
+#if defined(__GLIBC__)
+  // One more than the least, so that a thread seldom waits for another one's allocation.
+  constexpr int kArenas = 2;
+  if (std::getenv("MALLOC_ARENA_MAX") == nullptr) ::mallopt(M_ARENA_MAX, kArenas);
+#endif
 }
 
 void return_freed_memory() {

@@ -16,8 +16,16 @@ ProcessMemory process_memory();
 /// it: the peak is then that of the whole process.
 bool restart_peak();
 
-/// Gives freed memory back to the machine, which takes milliseconds. The allocator keeps memory for
-/// the thread that freed it, so no other thread can use it.
+/// Lets all threads allocate from the same few arenas. glibc has eight for each core, gives a new
+/// thread whichever is free, and keeps what was freed in each for itself. A program that starts
+/// threads for each pipeline would grow until every arena has held the largest one.
+/// What the environment says already (MALLOC_ARENA_MAX) stays.
+///
+/// Threads: before others are started.
+void limit_arenas();
+
+/// Gives freed memory back to the machine, which takes milliseconds. The allocator keeps memory in
+/// the arena of the thread that freed it.
 /// Threads: any.
 void return_freed_memory();
 

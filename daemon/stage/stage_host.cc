@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/process_memory.h"
 #include "core/base/text.h"
 #include "core/control/greeting.h"
 #include "core/tls/credentials.h"
@@ -279,7 +280,11 @@ Expected<control::StageReport> StageHost::close(std::uint64_t pipeline, std::uin
   found->drain();
   found->wait_ended(*deadline_after(kFarewell));
   retire(found);
-  return found->status();
+  const control::StageReport report = found->status();
+  found.reset();
+  // What its threads and links freed would stay in the allocator until a shard is loaded.
+  return_freed_memory();
+  return report;
 }
 
 void StageHost::retire(std::shared_ptr<HostedStage> stage) {
