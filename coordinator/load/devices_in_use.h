@@ -1,9 +1,8 @@
 // The devices that the pipelines of a stream use, and those that were lost.
 //
-//   used ──lost: give_up()──▶ given up ──nobody uses it, begin_replacing()──▶
-//   connected to again
-//     ▲ │ └──────────────────────────────── end_replacing(back)
-//     ◀─────────────────────┘
+//   used ──▶ lost: give_up() ──▶ used by nobody any more: begin_replacing() ──▶ connected to again
+//     ▲                                                                               │
+//     └────────────────────────── end_replacing(back: true) ◀─────────────────────────┘
 #pragma once
 
 #include <map>
@@ -16,22 +15,21 @@
 
 namespace pareto::load {
 
-/// All who open pipelines of a stream share it. A device that was given up is
-/// used by nobody new, and its client is replaced only when nobody uses it any
-/// more. So two pipelines may be opened at the same time.
+/// All who open pipelines of a stream share it. A device that was given up is used by nobody new,
+/// and its client is replaced only when nobody uses it any more. So two pipelines may be opened at
+/// the same time.
 ///
 /// Threads: any.
 class DevicesInUse {
  public:
-  /// Uses these devices. Fails: kUnavailable (one of them is given up; none is
-  /// used then).
+  /// Uses these devices. Fails: kUnavailable (one of them is given up; none is used then).
   Expected<> use(const std::vector<std::string>& devices);
   void leave(const std::vector<std::string>& devices);
   void give_up(const std::string& device);
   bool is_given_up(const std::string& device) const;
   std::set<std::string> given_up() const;
-  /// Returns whether a device that was given up may be connected to again.
-  /// end_replacing() follows then.
+  /// Returns whether a device that was given up may be connected to again: end_replacing() follows
+  /// then.
   bool begin_replacing(const std::string& device);
   /// `back`: there is a new client, so that the device may be used again.
   void end_replacing(const std::string& device, bool back);

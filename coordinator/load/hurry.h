@@ -15,8 +15,8 @@
 
 namespace pareto::load {
 
-/// Hurries what the opener does, for as long as it lives, once `stop` is
-/// readable. Threads: one owner; one of its own.
+/// Hurries what the opener does, for as long as it lives, once `stop` is readable. Threads: one
+/// owner; one of its own.
 class Hurry {
  public:
   Hurry(PipelineOpener& opener, int stop)
