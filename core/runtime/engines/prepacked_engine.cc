@@ -339,8 +339,11 @@ void replace_concatenations(torch::jit::Graph& graph) {
 
 EngineGraph prepare_prepacked(const LoadedModule& loaded) {
   if (!loaded.device.is_cpu()) throw std::runtime_error("packed convolutions run on the CPU only");
-  auto [graph, self] = freeze_shard(loaded);
   const bool bf16 = loaded.precision == Precision::kBFloat16;
+  if (bf16 && !has_bfloat16_convolutions()) {
+    throw std::runtime_error("fp32 only: oneDNN has no bf16 for this processor");
+  }
+  auto [graph, self] = freeze_shard(loaded);
   std::vector<c10::IValue> packed;
   std::vector<Fusion> fusions = Fuser(graph).find();
   const auto weights = std::make_shared<PackedWeights>();

@@ -245,6 +245,25 @@ std::vector<std::int64_t> PackedConvolution::output_sizes(at::IntArrayRef input)
   return impl_->checked_output_sizes(input);
 }
 
+bool has_bfloat16_convolutions() {
+  static const bool kHas = [] {
+    ConvolutionSpec spec;
+    spec.weight = at::ones({16, 16, 1, 1});
+    spec.stride = {1, 1};
+    spec.padding = {0, 0};
+    spec.dilation = {1, 1};
+    spec.packed = std::make_shared<PackedWeights>();
+    spec.compute = at::kBFloat16;
+    try {
+      PackedConvolution(std::move(spec)).run(at::ones({1, 16, 1, 1}, at::kBFloat16), {});
+    } catch (const dnnl::error&) {
+      return false;
+    }
+    return true;
+  }();
+  return kHas;
+}
+
 c10::Symbol packed_convolution_symbol() {
   static const c10::Symbol kSymbol = register_operator(
       "pareto::convolution(Tensor input, Tensor? addend, Any packed) -> Tensor",

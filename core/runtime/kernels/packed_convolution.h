@@ -56,6 +56,9 @@ class PackedConvolution final : public torch::CustomClassHolder {
   std::unique_ptr<Impl> impl_;
 };
 
+/// Returns whether oneDNN has convolutions in bfloat16 for this processor. Threads: any.
+bool has_bfloat16_convolutions();
+
 /// Returns the operator that runs one inside a graph: (Tensor input, Tensor? addend, Any capsule of
 /// a PackedConvolution) -> Tensor. Known to LibTorch from the first call on.
 c10::Symbol packed_convolution_symbol();
