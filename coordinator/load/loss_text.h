@@ -9,8 +9,8 @@
 
 namespace pareto::load {
 
-/// Returns the sentence about a loss with what came of waiting. `last`: why the last attempt to open
-/// a pipeline failed; no value: there was none. `stopped`: somebody wanted to stop meanwhile.
+/// Returns the sentence about a loss with what came of waiting. `last`: why the last attempt to
+/// open a pipeline failed; no value: there was none. `stopped`: somebody wanted to stop meanwhile.
 std::string given_up_text(const std::string& loss, const std::optional<Error>& last, bool stopped,
                           Nanoseconds retry);
 
