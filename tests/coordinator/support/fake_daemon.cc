@@ -1,35 +1,10 @@
 #include "tests/coordinator/support/fake_daemon.h"
 
-#include <bit>
 #include <utility>
 
+#include "core/control/hello.h"
+
 namespace pareto::test {
-namespace {
-
-using wire::Message;
-using wire::MessageKind;
-
-std::int64_t int_of(const Value& body, std::string_view key) {
-  const Dict* dict = body.get_if<Dict>();
-  if (!dict) return -1;
-  for (const auto& [name, value] : dict->items) {
-    const std::string* text = name.get_if<std::string>();
-    const std::int64_t* number = value.get_if<std::int64_t>();
-    if (text && *text == key && number) return *number;
-  }
-  return -1;
-}
-
-std::string role_of(const Value& body) {
-  for (const auto& [name, value] : body.get_if<Dict>()->items) {
-    const std::string* text = name.get_if<std::string>();
-    if (text && *text == "role") return *value.get_if<std::string>();
-  }
-  return "";
-}
-
-}  // namespace
-
 FakeDaemon::FakeDaemon(std::string name, transport::Transport& transport)
     : config_{std::move(name), "test:1"}, transport_(transport) {
   listener_ = transport_.listen("").value();
@@ -384,23 +359,21 @@ Expected<cluster::ClockOffset> FakeDaemon::clock_offset(int) {
 
 void FakeDaemon::accept_links() {
   while (auto link = listener_->accept()) {
-    auto hello = (*link)->receive(deadline_after(kHandshake));
-    if (!hello || hello->message.kind != MessageKind::kHello) continue;
-    const Value& body = hello->message.body;
-    Message ready;
-    ready.kind = MessageKind::kReady;
-    if (role_of(body) == "probe") {
+    const auto said = (*link)->receive(deadline_after(kHandshake));
+    if (!said) continue;
+    const auto hello = control::parse_hello(said->message);
+    if (!hello) continue;
+    const wire::Message ready = control::ready_message(hello->pipeline);
+    if (hello->role == control::Role::kProbe) {
       if (!(*link)->send(ready, deadline_after(kHandshake))) continue;
       probes_.emplace_back([probed = *std::move(link)] { answer_pings(*probed); });
       continue;
     }
-    const StageKey key{std::bit_cast<std::uint64_t>(int_of(body, "pipeline")),
-                       static_cast<std::uint32_t>(int_of(body, "stage"))};
     const std::lock_guard lock(mutex_);
-    const auto found = stages_.find(key);
+    const auto found = stages_.find({hello->pipeline, hello->stage});
     if (found == stages_.end()) continue;
     if (!(*link)->send(ready, deadline_after(kHandshake))) continue;
-    found->second->take(*std::move(link), role_of(body) == "sink");
+    found->second->take(*std::move(link), hello->role == control::Role::kSink);
     changed_.notify_all();
   }
 }

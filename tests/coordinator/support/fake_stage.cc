@@ -1,10 +1,10 @@
 #include "tests/coordinator/support/fake_stage.h"
 
-#include <bit>
 #include <cstring>
 #include <utility>
 #include <vector>
 
+#include "core/control/hello.h"
 #include "core/transport/ping.h"
 
 namespace pareto::test {
@@ -49,12 +49,8 @@ Expected<> FakeStage::connect_next(transport::Transport& transport) {
   if (request_.downstream.empty()) return {};
   const Deadline deadline = deadline_after(kHandshake);
   PARETO_ASSIGN(downstream_, transport.connect(request_.downstream, deadline));
-  Message hello;
-  hello.kind = MessageKind::kHello;
-  hello.body = Dict{{{"pipeline", std::bit_cast<std::int64_t>(request_.pipeline)},
-                     {"stage", std::int64_t{request_.stage} + 1},
-                     {"role", "upstream"}}};
-  PARETO_TRY(downstream_->send(hello, deadline));
+  const control::Hello hello{.pipeline = request_.pipeline, .stage = request_.stage + 1};
+  PARETO_TRY(downstream_->send(control::hello_message(hello), deadline));
   PARETO_TRY(downstream_->receive(deadline));
   return {};
 }
