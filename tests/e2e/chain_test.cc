@@ -146,7 +146,7 @@ TEST_F(Chain, EachStageRunsByItsOwnSettings) {
   ASSERT_EQ(saved.exit_code, 0) << saved.errors;
   json plan = json::parse(slurp(path("plan.json")), nullptr, false);
   for (const json& stage : plan["stages"]) EXPECT_FALSE(stage.contains("settings")) << stage;
-  plan["stages"][1]["settings"] = {{"engine", "prepacked"}, {"precision", "bf16"}};
+  plan["stages"][1]["settings"] = {{"engine", "channels_last"}, {"precision", "bf16"}};
   plan["stages"][2]["settings"] = {{"engine", "onednn"}, {"threads", 2}};
   std::ofstream(path("mixed.json")) << plan;
   const auto done = paretoctl({"run", "--json", "--devices", inventory_, "--plan",
@@ -154,7 +154,7 @@ TEST_F(Chain, EachStageRunsByItsOwnSettings) {
   ASSERT_EQ(done.exit_code, 0) << done.errors;
   const json stages = json::parse(done.output)["trial"]["stages"];
   const std::vector<std::pair<std::string, std::string>> expected{
-      {"plain", "fp32"}, {"prepacked", "bf16"}, {"onednn", "fp32"}};
+      {"plain", "fp32"}, {"channels_last", "bf16"}, {"onednn", "fp32"}};
   ASSERT_EQ(stages.size(), expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) {
     EXPECT_EQ(stages[i]["engine"], expected[i].first) << i;
