@@ -7,8 +7,8 @@
 namespace pareto::load {
 namespace {
 
-/// Leaves out the name that a sentence begins with ("pi-1: no answer") if
-/// `loss` says it of a stage.
+/// Leaves out the name that a sentence begins with ("pi-1: no answer") if `loss` says it of a
+/// stage.
 std::string without_name_in(const std::string& loss, const std::string& sentence) {
   const std::size_t end = sentence.find(": ");
   if (end == std::string::npos) return sentence;

@@ -39,6 +39,13 @@ def processor():
     return f"{model or 'unnamed'}, {cores} cores"
 
 
+def replace(path, text):
+    """Writes a file that is whole at any moment, also if this program is ended meanwhile."""
+    beside = path.with_name(path.name + ".tmp")
+    beside.write_text(text, encoding="utf-8")
+    beside.replace(path)
+
+
 def take(folder, rows, brief):
     """Takes the rows of a folder into `rows`. Those of short forms are taken if `brief`, and replace
     none of a long one. Returns what is wrong with them."""
@@ -57,8 +64,7 @@ def take(folder, rows, brief):
         row["date"] = datetime.date.today().isoformat()
         row["processor"] = processor()
         ordered = {key: row[key] for key in KEYS}
-        target.write_text(json.dumps(ordered, indent=2, ensure_ascii=False) + "\n",
-                          encoding="utf-8")
+        replace(target, json.dumps(ordered, indent=2, ensure_ascii=False) + "\n")
     return wrong
 
 
@@ -98,7 +104,7 @@ def update(root, folder, brief=False):
     """Takes the rows of a folder if one is named, and writes the page. Returns what is wrong with
     them."""
     wrong = take(folder, root / "faults", brief) if folder else []
-    (root / "FAULTS.md").write_text(page(root / "faults"), encoding="utf-8")
+    replace(root / "FAULTS.md", page(root / "faults"))
     return wrong
 
 
