@@ -1,9 +1,9 @@
-option(PARETO_UNITY "compile a target's sources eight at a time, which takes a third of the time" ON)
-# pareto_unite(core_wire): compiles its sources eight at a time. One includes seven others, so that
-# helpers in their unnamed namespaces must not be called alike.
+option(PARETO_UNITY "compile a target's sources two dozen at a time, which takes a quarter of the time" ON)
+# pareto_unite(core_wire): compiles its sources two dozen at a time. They are one text to the
+# compiler, so helpers in their unnamed namespaces must not be called alike.
 function(pareto_unite name)
   if(PARETO_UNITY)
-    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 24)
     # g++ takes a source that another one includes for a header, in which a class should not have
     # members of its own unnamed namespace.
     target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
@@ -76,9 +76,10 @@ set(PARETO_TEST_PATIENCE 1 CACHE STRING "how many times as long as usual tests w
 
 # pareto_run_test(e2e_long_test e2e_test …) adds a test that runs cases of a program, with the
 # arguments of pareto_test. Tests of one LOCK, by default the program, run one at a time. Those that
-# take longest begin first.
+# take longest begin first. COMMAND: that file instead, and PROGRAMS the folder of what it tests, if
+# it is another build's.
 function(pareto_run_test name program)
-  cmake_parse_arguments(ARG "" "TIMEOUT;SHARDS;FILTER;LOCK" "LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "" "TIMEOUT;SHARDS;FILTER;LOCK;COMMAND;PROGRAMS" "LABELS" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
   endif()
@@ -87,6 +88,12 @@ function(pareto_run_test name program)
       TSAN_OPTIONS=ignore_noninstrumented_modules=1:suppressions=${CMAKE_SOURCE_DIR}/tests/support/tsan.supp)
   if(ARG_FILTER)
     list(APPEND environment GTEST_FILTER=${ARG_FILTER})
+  endif()
+  if(ARG_PROGRAMS)
+    list(APPEND environment PARETO_PROGRAMS=${ARG_PROGRAMS})
+  endif()
+  if(NOT ARG_COMMAND)
+    set(ARG_COMMAND ${program})
   endif()
   set(shards 1)
   if(ARG_SHARDS)
@@ -101,7 +108,7 @@ function(pareto_run_test name program)
     if(ARG_SHARDS)
       set(test ${name}.${shard})
     endif()
-    add_test(NAME ${test} COMMAND ${program} --gtest_output=xml:${CMAKE_BINARY_DIR}/results/${test}.xml)
+    add_test(NAME ${test} COMMAND ${ARG_COMMAND} --gtest_output=xml:${CMAKE_BINARY_DIR}/results/${test}.xml)
     set_tests_properties(${test} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${timeout} RESOURCE_LOCK ${ARG_LOCK} COST ${timeout}
                          ENVIRONMENT "${environment};GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${shard}")
   endforeach()
@@ -109,8 +116,8 @@ endfunction()
 
 # pareto_test(core_wire_test core/wire LINK core_wire …): one test program for the *_test.cc of
 # tests/<folder>.
-# LABELS core|daemon|e2e…: `ctest -L` picks them. Sanitizer runs take core, daemon and e2e. That of
-# addresses also takes bytes (one thread reads foreign bytes), that of threads also threads.
+# LABELS core|daemon|e2e…: `ctest -L` picks them. The sanitizer of addresses runs those with the
+# label bytes, that of threads those with threads.
 # SHARDS n: as n tests, name.0 …, one at a time: what is tried again, or times out (TIMEOUT seconds
 # each), is a part of it.
 # FILTER: only those of its cases, as --gtest_filter says it.

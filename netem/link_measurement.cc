@@ -35,8 +35,6 @@ constexpr std::int64_t kEnd = -1;
 constexpr int kEnds = 10;
 constexpr milliseconds kBetweenEnds{1};
 
-TimePoint now() { return std::chrono::steady_clock::now(); }
-
 /// The content of a packet.
 struct Content {
   std::int64_t number = 0;

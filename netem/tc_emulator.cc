@@ -16,8 +16,6 @@ namespace {
 /// question.
 constexpr const char* kFirstHardware = "02:00:00:00:00:01";
 constexpr const char* kSecondHardware = "02:00:00:00:00:02";
-/// The packets that may wait for a reader between the devices.
-constexpr const char* kQueueLength = "10000";
 
 /// Returns a name that neither of both namespaces has.
 Expected<std::string> free_name(const NetworkNamespace& first, const NetworkNamespace& second) {
@@ -102,9 +100,9 @@ Expected<> with_remedy(Expected<> result) {
 }
 
 /// The packets that leave through one device. Threads: as LinkEmulator.
-class Direction {
+class TcDirection {
  public:
-  Direction(const NetworkNamespace& where, const std::string& device)
+  TcDirection(const NetworkNamespace& where, const std::string& device)
       : where_(where), device_(device) {}
 
   Expected<> change(const plan::LinkDirection& direction) {
@@ -178,8 +176,8 @@ class TcEmulator final : public LinkEmulator {
 
  private:
   VethPair devices_;
-  Direction forward_;
-  Direction backward_;
+  TcDirection forward_;
+  TcDirection backward_;
 };
 
 }  // namespace

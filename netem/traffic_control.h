@@ -10,6 +10,9 @@
 
 namespace pareto::netem {
 
+/// The packets that may wait for a reader in a device; the kernel loses what finds no room.
+inline constexpr const char* kQueueLength = "10000";
+
 /// Runs tc or ip. Fails: kPermission (root is needed), kUnavailable (this kernel has no netem, tbf,
 /// ifb, …, or tc's own words), kNotFound (iproute2 is not installed); each with its remedy.
 Expected<> run_tc(const TcCommand& command);

@@ -18,8 +18,6 @@
 namespace pareto::netem {
 namespace {
 
-// Room between the rate and the reader: the kernel loses what finds none.
-constexpr const char* kQueueLength = "10000";
 constexpr std::uint64_t kMtuBytes = 1500;
 
 tl::unexpected<Error> no_device(int number) {

@@ -34,8 +34,6 @@ constexpr int kMostReads = 64;
 constexpr Nanoseconds kLongestTick = std::chrono::microseconds(500);
 constexpr int kTicksADelay = 16;
 
-TimePoint now() { return std::chrono::steady_clock::now(); }
-
 /// Packets on time matter more than anybody's fair share. Best effort: without the right to it they
 /// are late now and then.
 void be_prompt() {
@@ -198,10 +196,10 @@ Expected<FileDescriptor> make_event() {
 }
 
 /// One direction with all it takes. Threads: as LinkEmulator.
-class Direction {
+class PumpedDirection {
  public:
-  Direction(TunDevice& from, const TunDevice& to, const plan::LinkDirection& direction,
-            std::uint64_t seed, FileDescriptor wake)
+  PumpedDirection(TunDevice& from, const TunDevice& to, const plan::LinkDirection& direction,
+                  std::uint64_t seed, FileDescriptor wake)
       : device_(from), pump_(from.descriptor(), to.descriptor(), direction, seed, std::move(wake)) {
     follow(direction);
   }
@@ -269,8 +267,8 @@ class TunEmulator final : public LinkEmulator {
  private:
   TunDevice first_;
   TunDevice second_;
-  Direction forward_;
-  Direction backward_;
+  PumpedDirection forward_;
+  PumpedDirection backward_;
 };
 
 }  // namespace

@@ -2,11 +2,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "coordinator/results/run_options.h"
+
 namespace pareto::results {
 
 std::optional<double> max_latency_ms(const RunRecord& run) {
-  const auto options = nlohmann::json::parse(run.options_json, nullptr, /*allow_exceptions=*/false);
-  if (!options.is_object()) return std::nullopt;
+  const auto options = run_options(run);
   const auto found = options.find("max_latency_ms");
   if (found == options.end() || !found->is_number()) return std::nullopt;
   return found->get<double>();

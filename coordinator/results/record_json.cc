@@ -8,6 +8,7 @@
 #include "coordinator/results/figures_json.h"
 #include "coordinator/results/front_chance.h"
 #include "coordinator/results/prediction_error.h"
+#include "coordinator/results/run_options.h"
 #include "coordinator/results/share_within.h"
 #include "coordinator/results/split_json.h"
 #include "coordinator/results/time_spent.h"
@@ -19,12 +20,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json to_json(const Interval& interval) { return Json::array({interval.low, interval.high}); }
-
-/// Returns the options; empty if the run has none, or none that can be read.
-Json options_of(const RunRecord& run) {
-  Json options = Json::parse(run.options_json, nullptr, /*allow_exceptions=*/false);
-  return options.is_object() ? options : Json::object();
-}
 
 Json plan_json(const plan::Plan& plan) { return Json::parse(plan::to_json(plan), nullptr, false); }
 
@@ -212,7 +207,7 @@ std::vector<std::string> front_ids(const RunRecord& run) {
 }
 
 bool is_adaptive(const RunRecord& run) {
-  const Json options = options_of(run);
+  const Json options = run_options(run);
   const auto sweep = options.find("sweep");
   if (sweep != options.end() && sweep->is_object()) return sweep->value("adaptive", false);
   return std::ranges::any_of(run.trials,
@@ -231,7 +226,7 @@ Json to_json(const RunRecord& run) {
             {"finished", run.finished.empty() ? Json() : Json(run.finished)},
             {"command_line", run.command_line},
             {"seed", run.seed},
-            {"options", options_of(run)},
+            {"options", run_options(run)},
             {"passes", passes_json(run.passes)},
             {"time", time_json(run)},
             {"note", run.note},

@@ -3,6 +3,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "coordinator/results/run_options.h"
 #include "core/base/json_text.h"
 
 namespace pareto::results {
@@ -12,12 +13,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kKey = "simulated";
 
-/// Returns the options; empty if the run has none, or none that can be read.
-Json options_of(const RunRecord& run) {
-  Json options = Json::parse(run.options_json, nullptr, /*allow_exceptions=*/false);
-  return options.is_object() ? options : Json::object();
-}
-
 }  // namespace
 
 std::string_view to_string(Simulated simulated) {
@@ -26,7 +21,7 @@ std::string_view to_string(Simulated simulated) {
 }
 
 Simulated simulated_in(const RunRecord& run) {
-  const Json options = options_of(run);
+  const Json options = run_options(run);
   const auto said = options.find(kKey);
   for (const Simulated one : {Simulated::kFigures, Simulated::kPredictions}) {
     if (said != options.end() && *said == to_string(one)) return one;
@@ -35,7 +30,7 @@ Simulated simulated_in(const RunRecord& run) {
 }
 
 void mark_simulated(RunRecord& run, Simulated simulated) {
-  Json options = options_of(run);
+  Json options = run_options(run);
   options[kKey] = to_string(simulated);
   run.options_json = dump(options);
 }

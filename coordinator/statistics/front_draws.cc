@@ -17,7 +17,6 @@ constexpr std::size_t kNobody = std::numeric_limits<std::size_t>::max();
 /// The width or height of the area that only the ends of a front dominate.
 constexpr double kEdge = 0.1;
 constexpr int kDrawDegrees = 6;
-constexpr double kCorrelation = 0.5;
 
 /// Draws of both figures of some plans together.
 class Draws {
@@ -40,8 +39,9 @@ class Draws {
     std::vector<double> unproductive(slow.size());
     for (std::size_t i = 0; i < slow.size(); ++i) {
       slow[i] = scale * random.normal();
-      unproductive[i] = -kCorrelation * slow[i] +
-                        std::sqrt(1 - kCorrelation * kCorrelation) * scale * random.normal();
+      unproductive[i] =
+          -kFiguresCorrelation * slow[i] +
+          std::sqrt(1 - kFiguresCorrelation * kFiguresCorrelation) * scale * random.normal();
     }
     return {moved(latency_, slow), moved(throughput_, unproductive)};
   }

@@ -10,7 +10,7 @@
 namespace pareto::statistics {
 namespace {
 
-constexpr int kTurns = 25;
+constexpr int kEffectTurns = 25;
 constexpr double kTailDegrees = 4;
 /// The values assumed before anything is measured, as standard deviations of logarithms, and how
 /// many observations each is worth.
@@ -44,7 +44,7 @@ class Backfitting {
   }
 
   PassEstimates run() {
-    for (int turn = 0; turn < kTurns; ++turn) {
+    for (int turn = 0; turn < kEffectTurns; ++turn) {
       fit_plans();
       fit_passes();
       learn_variances();

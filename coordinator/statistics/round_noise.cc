@@ -23,7 +23,7 @@ constexpr double kStatePrior = 0.04;
 constexpr double kPriorWorth = 1.5;
 /// A round's median differs by this share of what its requests differ by, as standard deviations.
 constexpr double kShareOfSpread = 0.5;
-constexpr int kTurns = 30;
+constexpr int kNoiseTurns = 30;
 
 double prior_variance(double least, double spread) {
   return squared(least) + squared(kShareOfSpread * spread);
@@ -42,7 +42,7 @@ class Fit {
       if (times > 1) states_[round] = 0;
     }
     levels_.resize(plans.size());
-    for (int turn = 0; turn < kTurns; ++turn) {
+    for (int turn = 0; turn < kNoiseTurns; ++turn) {
       fit_levels();
       fit_states();
     }

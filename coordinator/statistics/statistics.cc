@@ -111,7 +111,6 @@ Point point_of(const Units& units, std::span<const std::size_t> rounds, Random& 
 
 /// Moves a point by what its few rounds cannot tell.
 void move(Point& point, const FewRounds& few, Random& random) {
-  constexpr double kCorrelation = 0.5;
   double squares = 0;
   const int degrees = std::max(1, static_cast<int>(few.degrees));
   for (int i = 0; i < degrees; ++i) {
@@ -120,9 +119,9 @@ void move(Point& point, const FewRounds& few, Random& random) {
   }
   const double scale = std::sqrt(degrees / std::max(squares, 1e-3));
   const double slow = random.normal();
-  const double rest = std::sqrt(1 - kCorrelation * kCorrelation) * random.normal();
+  const double rest = std::sqrt(1 - kFiguresCorrelation * kFiguresCorrelation) * random.normal();
   point.latency *= std::exp(few.latency * scale * slow);
-  point.throughput *= std::exp(few.throughput * scale * (rest - kCorrelation * slow));
+  point.throughput *= std::exp(few.throughput * scale * (rest - kFiguresCorrelation * slow));
 }
 
 }  // namespace

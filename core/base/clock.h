@@ -13,6 +13,9 @@ using Nanoseconds = std::chrono::nanoseconds;
 /// subtracted.
 using TimePoint = std::chrono::steady_clock::time_point;
 
+/// Returns the moment.
+inline TimePoint now() { return std::chrono::steady_clock::now(); }
+
 class Clock {
  public:
   virtual ~Clock() = default;

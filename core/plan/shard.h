@@ -61,6 +61,8 @@ std::uint64_t loading_bytes(const Shard& shard, std::int64_t batch);
 
 /// Returns the bytes of all tensors of a boundary at a batch; those of an impossible size are none.
 std::uint64_t boundary_bytes(const std::vector<BoundaryValue>& values, std::int64_t batch);
+/// The seed of values that a device makes up to look at a shard.
+inline constexpr std::uint64_t kExampleSeed = 1;
 /// Returns made-up values for a boundary, in order. Fails: as make_example does.
 Expected<std::vector<Value>> make_examples(const std::vector<BoundaryValue>& values,
                                            std::int64_t batch, std::uint64_t seed);

@@ -10,12 +10,12 @@
 namespace pareto::transport {
 namespace {
 
-constexpr std::chrono::seconds kPatience{2};
+constexpr std::chrono::seconds kCheckPatience{2};
 
 }  // namespace
 
 Expected<> check_tls(const HostPort& address, const LinkOptions& options, Deadline deadline) {
-  const Deadline patience = deadline_after(kPatience);
+  const Deadline patience = deadline_after(kCheckPatience);
   const Deadline until = deadline ? std::min(*deadline, *patience) : patience;
   PARETO_ASSIGN(FileDescriptor socket, open_connection(address, until));
   PARETO_ASSIGN(const auto stream, tcp::TlsStream::connect(std::move(socket), options, until));

@@ -6,8 +6,6 @@
 namespace pareto::daemon {
 namespace {
 
-TimePoint now() { return std::chrono::steady_clock::now(); }
-
 /// Returns the earlier of two moments that may be none.
 Deadline earlier(const Deadline& one, const Deadline& other) {
   if (!one || !other) return one ? one : other;

@@ -10,8 +10,6 @@
 namespace pareto::daemon {
 namespace {
 
-constexpr std::uint64_t kExampleSeed = 1;
-
 /// Times that an operator is run when it is timed first.
 constexpr int kPaceRepeats = 15;
 
@@ -66,7 +64,7 @@ Expected<std::optional<SteadyPace>> ImitatedDevice::pace_of(const plan::Shard& s
     const std::lock_guard lock(mutex_);
     if (const auto known = known_.find(key); known != known_.end()) return known->second;
   }
-  const auto inputs = plan::make_examples(shard.inputs, options.batch, kExampleSeed);
+  const auto inputs = plan::make_examples(shard.inputs, options.batch, plan::kExampleSeed);
   auto timed = inputs ? profile_for(*paces_, real, *inputs, 0, {}) : tl::unexpected(inputs.error());
   if (!timed) {
     spdlog::warn("shard {} [{}, {}) is not steady here: its operators cannot be timed: {}",

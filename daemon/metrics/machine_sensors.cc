@@ -21,12 +21,12 @@ using metrics::Kind;
 using metrics::Labels;
 
 // What the kernel states for a file of one line is a page.
-constexpr std::uint64_t kLimit = 1 << 17;
+constexpr std::uint64_t kSensorFileBytes = 1 << 17;
 constexpr std::size_t kMostSamples = 64;
 
 /// Returns what a file of one line holds; empty if there is none.
 std::string line_in(const fs::path& file) {
-  const std::string text = read_file(file, kLimit).value_or("");
+  const std::string text = read_file(file, kSensorFileBytes).value_or("");
   return text.substr(0, text.find('\n'));
 }
 

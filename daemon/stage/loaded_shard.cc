@@ -10,7 +10,6 @@
 namespace pareto::daemon {
 namespace {
 
-constexpr std::uint64_t kExampleSeed = 1;
 constexpr int kMaxRepeats = 1000;
 
 plan::Shard without_archive(plan::Shard shard) {
@@ -155,7 +154,8 @@ Expected<LoadedShard::Profile> LoadedShard::profile(std::int64_t batch, int repe
                 "profiling at batch {}, {} times, its parts {} times: batch 1 to {}, 0 to {} times",
                 batch, repeats, part_repeats, plan::kMaxBatch, kMaxRepeats);
   }
-  PARETO_ASSIGN(const std::vector<Value> inputs, make_examples(shard_.inputs, batch, kExampleSeed));
+  PARETO_ASSIGN(const std::vector<Value> inputs,
+                make_examples(shard_.inputs, batch, plan::kExampleSeed));
   Profile profile;
   for (int i = -1; i < repeats && repeats > 0; ++i) {
     PARETO_ASSIGN(const Result result, run(inputs));
@@ -170,7 +170,7 @@ Expected<LoadedShard::Profile> LoadedShard::profile(std::int64_t batch, int repe
 
 Expected<std::vector<Value>> LoadedShard::example_outputs() {
   PARETO_ASSIGN(std::vector<Value> inputs,
-                make_examples(shard_.inputs, options_.batch, kExampleSeed));
+                make_examples(shard_.inputs, options_.batch, plan::kExampleSeed));
   PARETO_ASSIGN(Result result, run(std::move(inputs)));
   return std::move(result.outputs);
 }

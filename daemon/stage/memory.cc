@@ -16,7 +16,7 @@
 namespace pareto::daemon {
 namespace {
 
-constexpr std::uint64_t kLimit = 1 << 20;
+constexpr std::uint64_t kFileBytes = 1 << 20;
 
 /// Returns the number behind a word at the beginning of a line.
 std::uint64_t count_of(const std::string& text, const std::string& word) {
@@ -29,8 +29,8 @@ std::uint64_t count_of(const std::string& text, const std::string& word) {
 }
 
 /// Returns the number that a file holds; none if it holds "max", or if there is no such file.
-std::optional<std::uint64_t> number_in(const std::filesystem::path& file) {
-  const std::string text = read_file(file, kLimit).value_or("");
+std::optional<std::uint64_t> bytes_in(const std::filesystem::path& file) {
+  const std::string text = read_file(file, kFileBytes).value_or("");
   std::uint64_t number = 0;
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (status != std::errc()) return {};
@@ -52,12 +52,12 @@ std::uint64_t allocated_bytes() {
 
 void limit_to_control_group(MemoryReading& reading, const std::filesystem::path& group,
                             bool first) {
-  const auto limit = number_in(group / (first ? "memory.limit_in_bytes" : "memory.max"));
+  const auto limit = bytes_in(group / (first ? "memory.limit_in_bytes" : "memory.max"));
   if (!limit || *limit >= reading.total_bytes) return;
   const std::uint64_t used =
-      number_in(group / (first ? "memory.usage_in_bytes" : "memory.current")).value_or(0);
+      bytes_in(group / (first ? "memory.usage_in_bytes" : "memory.current")).value_or(0);
   // Linux keeps files that were read or written in memory while nobody needs the room.
-  const std::string parts = read_file(group / "memory.stat", kLimit).value_or("");
+  const std::string parts = read_file(group / "memory.stat", kFileBytes).value_or("");
   const std::uint64_t files = count_of(parts, first ? "total_active_file " : "active_file ") +
                               count_of(parts, first ? "total_inactive_file " : "inactive_file ");
   const std::uint64_t taken = used - std::min(files, used);
@@ -69,7 +69,7 @@ void limit_to_control_group(MemoryReading& reading, const std::filesystem::path&
 
 MemoryReading read_memory() {
   const ProcessMemory own = process_memory();
-  const std::string machine = read_file("/proc/meminfo", kLimit).value_or("");
+  const std::string machine = read_file("/proc/meminfo", kFileBytes).value_or("");
   MemoryReading reading{own.resident_bytes,
                         own.peak_bytes,
                         bytes_in_line(machine, "MemAvailable:"),

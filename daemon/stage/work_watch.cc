@@ -6,12 +6,6 @@
 #include <utility>
 
 namespace pareto::daemon {
-namespace {
-
-TimePoint now() { return std::chrono::steady_clock::now(); }
-
-}  // namespace
-
 WorkWatch::WorkWatch(const WorkLimits& limits, OnStuck on_stuck)
     : limits_(limits), on_stuck_(std::move(on_stuck)), watching_([this] { watch(); }) {}
 

@@ -28,8 +28,6 @@ using std::chrono::milliseconds;
 /// The share of a wire's bytes that a full packet of TCP with time stamps has as payload.
 constexpr double kPayloadShare = 1448.0 / 1500;
 
-TimePoint now() { return std::chrono::steady_clock::now(); }
-
 plan::Condition both_ways(const plan::LinkDirection& direction) { return {direction, direction}; }
 
 Expected<LinkMeasurement> measured(const plan::Condition& condition,

@@ -22,7 +22,6 @@ using schedules::ScheduleEntry;
 using schedules::Timetable;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint64_t kExampleSeed = 1;
 // Rounds in which candidates are timed. The first one warms up. If runs are long, some are enough.
 constexpr int kRounds = 5;
 constexpr int kLeastRounds = 3;
@@ -144,7 +143,7 @@ class Chooser {
 
   Expected<std::unique_ptr<ScheduledShard>> choose() {
     if (!cpu_) return fail(ErrorCode::kInvalidArgument, "schedules run on the CPU only");
-    PARETO_ASSIGN(examples_, boundary_.example_values(options_.batch, kExampleSeed));
+    PARETO_ASSIGN(examples_, boundary_.example_values(options_.batch, plan::kExampleSeed));
     PARETO_ASSIGN(reference_, run(shard_->engine()));
     PARETO_ASSIGN(const Arguments arguments, boundary_.to_arguments(examples_));
     shard_->graph_->measure(arguments);
@@ -163,7 +162,8 @@ class Chooser {
       whole_because_ = "a batch of one sample cannot be cut";
       return {};
     }
-    PARETO_ASSIGN(const auto fewer, boundary_.example_values(options_.batch / 2, kExampleSeed));
+    PARETO_ASSIGN(const auto fewer,
+                  boundary_.example_values(options_.batch / 2, plan::kExampleSeed));
     PARETO_ASSIGN(const Arguments part, boundary_.to_arguments(fewer));
     whole_because_ = shard_->graph_->find_batch_rule(options_.batch, arguments, part);
     return {};

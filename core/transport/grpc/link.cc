@@ -10,8 +10,6 @@ namespace {
 
 constexpr Nanoseconds kLinger = std::chrono::seconds(5);
 
-TimePoint now() { return std::chrono::steady_clock::now(); }
-
 }  // namespace
 
 GrpcLink::GrpcLink(std::shared_ptr<Stream> stream, std::shared_ptr<void> carrier,

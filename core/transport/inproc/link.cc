@@ -9,8 +9,6 @@ namespace {
 // As little as lets both sides work at once: what a socket's buffers are to the other transports.
 constexpr std::size_t kMessagesUnderWay = 2;
 
-TimePoint now() { return std::chrono::steady_clock::now(); }
-
 }  // namespace
 
 InprocLink::Pair InprocLink::make_pair(const std::string& name, const LinkOptions& connecting,

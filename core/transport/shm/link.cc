@@ -9,11 +9,6 @@
 #include "core/transport/shm/unix_socket.h"
 
 namespace pareto::transport::shm {
-namespace {
-
-TimePoint now() { return std::chrono::steady_clock::now(); }
-
-}  // namespace
 
 Expected<std::unique_ptr<Link>> ShmLink::open(FileDescriptor socket, const std::string& peer,
                                               const LinkOptions& options) {

@@ -11,8 +11,6 @@
 namespace pareto::transport::tcp {
 namespace {
 
-TimePoint now() { return std::chrono::steady_clock::now(); }
-
 /// Takes the first `count` bytes away from what is still to be sent.
 void drop_front(std::vector<iovec>& parts, std::size_t& first, std::size_t count) {
   while (count > 0) {

@@ -14,7 +14,7 @@ namespace {
 
 /// The longest that a peer may take to shake hands with one who connects. The kernel takes
 /// connections for a process that is stopped.
-constexpr std::chrono::seconds kPatience{10};
+constexpr std::chrono::seconds kHandshakePatience{10};
 /// Longest wait for room for the farewell, of a stream that is destroyed.
 constexpr std::chrono::seconds kLinger{1};
 
@@ -38,7 +38,7 @@ Expected<std::unique_ptr<ByteStream>> TlsStream::connect(FileDescriptor socket,
                                                          const LinkOptions& options,
                                                          Deadline deadline) {
   PARETO_ASSIGN(auto stream, open(std::move(socket), TlsSide::kConnecting, options));
-  const Deadline patience = deadline_after(kPatience);
+  const Deadline patience = deadline_after(kHandshakePatience);
   const auto shaken = stream->authenticate(deadline ? std::min(deadline, patience) : patience);
   if (shaken) return stream;
   if (shaken.error().code != ErrorCode::kTimeout) {

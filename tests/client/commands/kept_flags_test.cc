@@ -38,7 +38,7 @@ KeptFlags some_flags() {
   return flags;
 }
 
-results::RunRecord run_of(const std::string& options) {
+results::RunRecord run_with(const std::string& options) {
   results::RunRecord run;
   run.id = "20260131-101502-ab12";
   run.options_json = options;
@@ -46,7 +46,7 @@ results::RunRecord run_of(const std::string& options) {
 }
 
 TEST(KeptFlags, ComeBackWithTheirFilesWhereverThatIs) {
-  const auto kept = kept_flags(run_of(to_json(some_flags())));
+  const auto kept = kept_flags(run_with(to_json(some_flags())));
   ASSERT_TRUE(kept) << kept.error().message;
   EXPECT_EQ(to_json(kept->options), to_json(some_flags().options));
   EXPECT_EQ(kept->model.model, here("nets/swin.pt"));
@@ -66,24 +66,24 @@ TEST(KeptFlags, ComeBackWithTheirFilesWhereverThatIs) {
 
 TEST(KeptFlags, AReportIsKeptByItsWholePath) {
   KeptFlags flags = some_flags();
-  EXPECT_EQ(kept_flags(run_of(to_json(flags)))->report, "");
+  EXPECT_EQ(kept_flags(run_with(to_json(flags)))->report, "");
   flags.report = "front.html";
-  EXPECT_EQ(kept_flags(run_of(to_json(flags)))->report, here("front.html"));
+  EXPECT_EQ(kept_flags(run_with(to_json(flags)))->report, here("front.html"));
   flags.report = "none";
-  EXPECT_EQ(kept_flags(run_of(to_json(flags)))->report, "none");
+  EXPECT_EQ(kept_flags(run_with(to_json(flags)))->report, "none");
 }
 
 TEST(KeptFlags, AddressesAreNoFile) {
   KeptFlags flags = some_flags();
   flags.devices.inventory = "a:7070,b:7070";
-  EXPECT_EQ(kept_flags(run_of(to_json(flags)))->devices.inventory, "a:7070,b:7070");
+  EXPECT_EQ(kept_flags(run_with(to_json(flags)))->devices.inventory, "a:7070,b:7070");
 }
 
 TEST(KeptFlags, NamesAreNoFiles) {
   KeptFlags flags;
   flags.model.model = "mobilenetv2";
   flags.devices.testbed = "two-pi4";
-  const auto kept = kept_flags(run_of(to_json(flags)));
+  const auto kept = kept_flags(run_with(to_json(flags)));
   ASSERT_TRUE(kept) << kept.error().message;
   EXPECT_EQ(kept->model.model, "mobilenetv2");
   EXPECT_EQ(kept->model.weights, "");
@@ -98,7 +98,7 @@ TEST(KeptFlags, NamesOfAnyBytesAreKeptAsFarAsTheyAreText) {
   named.name = "d\xe8s";
   named.plan.model = flags.model.model;
   named.plan.stages = {{"pi-1", 0, 10}};
-  const auto kept = kept_flags(run_of(to_json(flags)));
+  const auto kept = kept_flags(run_with(to_json(flags)));
   ASSERT_TRUE(kept) << kept.error().message;
   EXPECT_EQ(kept->model.model, here("mod\xEF\xBF\xBDle.pt"));
   ASSERT_EQ(kept->options.plans.size(), 1U);
@@ -114,33 +114,33 @@ TEST(KeptFlags, SayWhatTheConditionsWereWhateverBecameOfTheirFiles) {
   flags.conditions = {{"slow", slow}};
   json text = json::parse(to_json(flags));
   EXPECT_EQ(text["networks"], json::object({{"slow", to_text(slow)}}));
-  const auto kept = kept_flags(run_of(text.dump()));
+  const auto kept = kept_flags(run_with(text.dump()));
   ASSERT_TRUE(kept) << kept.error().message;
   ASSERT_EQ(kept->conditions.size(), 1U);
   EXPECT_EQ(kept->conditions[0].name, "slow");
   EXPECT_EQ(kept->conditions[0].condition, slow);
   text["networks"]["slow"] = "dellay: 20ms";
-  const auto corrupt = kept_flags(run_of(text.dump()));
+  const auto corrupt = kept_flags(run_with(text.dump()));
   ASSERT_FALSE(corrupt);
   EXPECT_EQ(corrupt.error().code, ErrorCode::kCorrupt);
   EXPECT_THAT(corrupt.error().message,
               AllOf(HasSubstr("run 20260131-101502-ab12: network slow"), HasSubstr("dellay")));
   // Of before they were kept.
   text.erase("networks");
-  EXPECT_THAT(kept_flags(run_of(text.dump())).error().message, HasSubstr("slow.yaml"));
+  EXPECT_THAT(kept_flags(run_with(text.dump())).error().message, HasSubstr("slow.yaml"));
 }
 
 TEST(KeptFlags, OfOtherVersions) {
   json older = json::parse(to_json(some_flags()));
   older.erase("testbed");
   older.erase("testbed_content");
-  const auto kept = kept_flags(run_of(older.dump()));
+  const auto kept = kept_flags(run_with(older.dump()));
   ASSERT_TRUE(kept) << kept.error().message;
   EXPECT_EQ(kept->devices.testbed, "");
   EXPECT_FALSE(kept->testbed_content);
   older["model"].erase("model");
   for (const std::string& text : {std::string("{"), older.dump()}) {
-    const auto corrupt = kept_flags(run_of(text));
+    const auto corrupt = kept_flags(run_with(text));
     ASSERT_FALSE(corrupt);
     EXPECT_EQ(corrupt.error().code, ErrorCode::kCorrupt);
     EXPECT_THAT(corrupt.error().message, HasSubstr("run 20260131-101502-ab12: its flags"));

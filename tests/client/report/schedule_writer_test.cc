@@ -22,7 +22,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-constexpr Nanoseconds us(int count) { return std::chrono::microseconds(count); }
+constexpr Nanoseconds micros(int count) { return std::chrono::microseconds(count); }
 
 /// Returns four operators of 2, 4, 3 and 1 ms, the second and third side by side, each a unit:
 ///   worker 0: 0 from 0 to 2 ms, 1 to 6 ms, 3 to 7 ms; worker 1: 2 from 2.1 to 5.1 ms.
@@ -41,13 +41,13 @@ ScheduleReport diamond() {
   timetable.units = {
       {{0}, "stem"}, {{1}, "left \"<&", {"compute"}}, {{2}, "right", {"memory"}}, {{3}, ""}};
   timetable.phases = {{{{{0, 0}, {1, 0}, {3, 0}}, {{2, 0}}}}};
-  turns = {{0, 0, 0, us(0), us(2000)},
-           {0, 1, 0, us(2000), us(6000)},
-           {1, 2, 0, us(2100), us(5100)},
-           {0, 3, 0, us(6000), us(7000)}};
-  measured = us(7000);
-  one = us(10'500);
-  all = us(7700);
+  turns = {{0, 0, 0, micros(0), micros(2000)},
+           {0, 1, 0, micros(2000), micros(6000)},
+           {1, 2, 0, micros(2100), micros(5100)},
+           {0, 3, 0, micros(6000), micros(7000)}};
+  measured = micros(7000);
+  one = micros(10'500);
+  all = micros(7700);
   predicted = 7.01e6;
   peak = 3 << 20;
   return report;

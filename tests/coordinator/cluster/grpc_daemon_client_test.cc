@@ -17,13 +17,13 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-namespace wire = control::v1;
+namespace v1 = control::v1;
 
 /// Answers as it is told, and remembers what it was sent.
-class FakeControl final : public wire::Control::Service {
+class FakeControl final : public v1::Control::Service {
  public:
-  grpc::Status Describe(grpc::ServerContext*, const wire::DescribeRequest* request,
-                        wire::DescribeReply* reply) override {
+  grpc::Status Describe(grpc::ServerContext*, const v1::DescribeRequest* request,
+                        v1::DescribeReply* reply) override {
     asked_protocol = request->protocol();
     if (only != 0 && request->protocol() != only) {
       return {grpc::StatusCode::INVALID_ARGUMENT,
@@ -42,15 +42,15 @@ class FakeControl final : public wire::Control::Service {
     data->set_address("0.0.0.0:7071");
     return grpc::Status::OK;
   }
-  grpc::Status MissingTensors(grpc::ServerContext*, const wire::MissingTensorsRequest* request,
-                              wire::MissingTensorsReply* reply) override {
+  grpc::Status MissingTensors(grpc::ServerContext*, const v1::MissingTensorsRequest* request,
+                              v1::MissingTensorsReply* reply) override {
     reply->add_digests(request->digests(0));
     if (corrupt) reply->add_digests("short");
     return grpc::Status::OK;
   }
-  grpc::Status PutTensors(grpc::ServerContext*, grpc::ServerReader<wire::TensorChunk>* reader,
-                          wire::PutTensorsReply*) override {
-    wire::TensorChunk chunk;
+  grpc::Status PutTensors(grpc::ServerContext*, grpc::ServerReader<v1::TensorChunk>* reader,
+                          v1::PutTensorsReply*) override {
+    v1::TensorChunk chunk;
     std::string digest;
     while (reader->Read(&chunk)) {
       if (!chunk.digest().empty()) digest = chunk.digest();
@@ -62,11 +62,11 @@ class FakeControl final : public wire::Control::Service {
   }
   grpc::Status Attend(
       grpc::ServerContext*,
-      grpc::ServerReaderWriter<wire::AttendReply, wire::AttendRequest>* stream) override {
+      grpc::ServerReaderWriter<v1::AttendReply, v1::AttendRequest>* stream) override {
     if (!attendable) return {grpc::StatusCode::CANCELLED, "ending"};
-    wire::AttendReply reply;
+    v1::AttendReply reply;
     reply.set_session(77);
-    wire::AttendRequest request;
+    v1::AttendRequest request;
     while (stream->Read(&request)) {
       peers.assign(request.peers().begin(), request.peers().end());
       ++heard;
@@ -75,14 +75,14 @@ class FakeControl final : public wire::Control::Service {
     }
     return grpc::Status::OK;
   }
-  grpc::Status UnloadShard(grpc::ServerContext*, const wire::UnloadShardRequest* request,
-                           wire::UnloadShardReply* reply) override {
+  grpc::Status UnloadShard(grpc::ServerContext*, const v1::UnloadShardRequest* request,
+                           v1::UnloadShardReply* reply) override {
     session = request->session();
     reply->set_shards_bytes(4321);
     return answer;
   }
-  grpc::Status MeasureCodecs(grpc::ServerContext*, const wire::MeasureCodecsRequest* request,
-                             wire::MeasureCodecsReply* reply) override {
+  grpc::Status MeasureCodecs(grpc::ServerContext*, const v1::MeasureCodecsRequest* request,
+                             v1::MeasureCodecsReply* reply) override {
     auto* cost = reply->add_costs();
     cost->set_codec("of " + request->shard());
     cost->set_bytes(11);
@@ -91,15 +91,15 @@ class FakeControl final : public wire::Control::Service {
     cost->set_error(0.5);
     return answer;
   }
-  grpc::Status MeasureRate(grpc::ServerContext*, const wire::MeasureRateRequest* request,
-                           wire::MeasureRateReply* reply) override {
+  grpc::Status MeasureRate(grpc::ServerContext*, const v1::MeasureRateRequest* request,
+                           v1::MeasureRateReply* reply) override {
     measured = request->transport() + "=" + request->address();
     session = request->session();
     reply->set_bytes_per_second(1e6);
     return answer;
   }
-  grpc::Status Clock(grpc::ServerContext*, const wire::ClockRequest*,
-                     wire::ClockReply* reply) override {
+  grpc::Status Clock(grpc::ServerContext*, const v1::ClockRequest*,
+                     v1::ClockReply* reply) override {
     const auto now = [this] {
       return Nanoseconds(std::chrono::steady_clock::now().time_since_epoch() + ahead).count();
     };
@@ -107,8 +107,8 @@ class FakeControl final : public wire::Control::Service {
     reply->set_answered_ns(now() - (corrupt ? 1'000'000'000 : 0));
     return grpc::Status::OK;
   }
-  grpc::Status Status(grpc::ServerContext* context, const wire::StatusRequest*,
-                      wire::StatusReply*) override {
+  grpc::Status Status(grpc::ServerContext* context, const v1::StatusRequest*,
+                      v1::StatusReply*) override {
     ++status_calls;
     // Answers nothing until the caller gave up.
     std::unique_lock lock(mutex);

@@ -19,8 +19,6 @@ namespace {
 using std::chrono::milliseconds;
 using testing::HasSubstr;
 
-TimePoint now() { return std::chrono::steady_clock::now(); }
-
 std::unique_ptr<DeviceScheduler> device(int cores, const std::string& policy = "fair",
                                         double busy = 1) {
   return DeviceScheduler::make({cores, policy, busy}).value();

@@ -14,8 +14,6 @@ namespace {
 
 using test::use_processor;
 
-TimePoint now() { return std::chrono::steady_clock::now(); }
-
 TEST(SlowProcessor, TakesLongerByItsSpeedAndTheThreadsThatComputeHere) {
   EXPECT_EQ(SlowProcessor(0).times(1), 1);
   EXPECT_EQ(SlowProcessor(0).times(8), 1);

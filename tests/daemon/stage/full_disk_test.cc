@@ -20,7 +20,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 constexpr std::size_t kTensorBytes = 200 << 10;
-constexpr std::uint64_t kLimit = std::uint64_t{8} << 30;
+constexpr std::uint64_t kStoreBytes = std::uint64_t{8} << 30;
 
 /// Calls `use` with a folder that has room for about five tensors. A thread has a mount namespace
 /// of its own, which goes with it.
@@ -64,7 +64,7 @@ bool has(TensorStore& store, std::size_t seed) {
 
 TEST(FullDisk, TheOldestUnusedWeightsMakeRoom) {
   on_small_disk([](const std::filesystem::path& folder) {
-    const auto store = TensorStore::open(folder, kLimit).value();
+    const auto store = TensorStore::open(folder, kStoreBytes).value();
     ASSERT_TRUE(put(*store, 0));
     const Tensor used = store->get(digest_of(0)).value();
     for (std::size_t seed = 1; seed <= 12; ++seed) {
@@ -83,7 +83,7 @@ TEST(FullDisk, TheOldestUnusedWeightsMakeRoom) {
 
 TEST(FullDisk, WithoutUnusedWeightsTheErrorSaysWhatToDo) {
   on_small_disk([](const std::filesystem::path& folder) {
-    const auto store = TensorStore::open(folder, kLimit).value();
+    const auto store = TensorStore::open(folder, kStoreBytes).value();
     std::vector<Tensor> used;
     Expected<> stored;
     for (std::size_t seed = 0; seed < 12 && stored; ++seed) {
@@ -103,7 +103,7 @@ TEST(FullDisk, WithoutUnusedWeightsTheErrorSaysWhatToDo) {
 
 TEST(FullDisk, AShardThatCannotFitIsRefusedWithTheRoomThatThereIs) {
   on_small_disk([](const std::filesystem::path& folder) {
-    const auto store = TensorStore::open(folder, kLimit).value();
+    const auto store = TensorStore::open(folder, kStoreBytes).value();
     ASSERT_TRUE(put(*store, 0));
     EXPECT_TRUE(store->check_capacity(600 << 10)) << "what is held makes room";
     const auto refused = store->check_capacity(2 << 20);

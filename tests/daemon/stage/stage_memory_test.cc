@@ -21,7 +21,7 @@ using test::soon;
 
 constexpr std::uint64_t kHeldPipeline = 5;
 constexpr int kWindow = 8;
-constexpr int kRequests = 5 * kWindow;
+constexpr int kManyRequests = 5 * kWindow;
 constexpr std::int64_t kLargeBytes = 256 << 10;
 constexpr std::int64_t kSmallBytes = 64;
 // What blocks are rounded up by, and the small tensors.
@@ -42,7 +42,7 @@ class Progress {
   }
   void wait_for(const int& count, int wanted) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return count >= std::min(wanted, kRequests); });
+    changed_.wait(lock, [&] { return count >= std::min(wanted, kManyRequests); });
   }
   int taken = 0;      ///< messages taken by the stage
   int completed = 0;  ///< results completed at the sink
@@ -99,7 +99,7 @@ class StageMemory : public testing::Test {
   /// Sends every request as soon as the window has room for it, and knows when the stage has taken
   /// it: the pong comes behind it.
   void send_all(const Tensor& input) {
-    for (int i = 0; i < kRequests; ++i) {
+    for (int i = 0; i < kManyRequests; ++i) {
       progress_.wait_for(progress_.completed, i + 1 - kWindow);
       ASSERT_TRUE(source_->send(request_message(kHeldPipeline, i, Tuple{{input}}), soon()));
       ASSERT_TRUE(source_->send(message_of(wire::MessageKind::kPing, kHeldPipeline), soon()));
@@ -115,7 +115,7 @@ class StageMemory : public testing::Test {
     const auto before = pareto::test::tensor_bytes();
     pareto::test::forget_peak();
     const std::jthread source([&] { send_all(input); });
-    for (int i = 0; i < kRequests; ++i) {
+    for (int i = 0; i < kManyRequests; ++i) {
       on_receive(i);
       EXPECT_TRUE(sink_->receive(soon()));
       progress_.add(progress_.completed);
