@@ -92,7 +92,7 @@ TEST_F(BadInput, AShardLargerThanTheDevicesMemoryFailsItsTrialsOnly) {
 TEST_F(BadInput, AFullDiskStopsTheSweepAndLeavesTheStoreReadable) {
   // 200 KiB a file is room for the schema and some trials, not for all.
   std::vector<std::string> arguments{"/bin/bash", "-c", "trap '' XFSZ; ulimit -f 200; exec \"$@\"",
-                                     "sh", std::string(PARETO_BIN_DIR) + "/paretoctl"};
+                                     "sh", test::programs_folder() + "/paretoctl"};
   Daemon first("first", folder());
   Daemon second("second", folder());
   const auto sweep = small_sweep(

@@ -57,7 +57,7 @@ class Deploy : public EndToEnd {
   /// paretoctl deploy in a shell, behind what comes before it, and with what is to follow.
   std::vector<std::string> shell(const std::string& before, const std::string& behind) const {
     std::ostringstream line;
-    line << before << PARETO_BIN_DIR << "/paretoctl deploy --plan " << path("plan.json")
+    line << before << test::programs_folder() << "/paretoctl deploy --plan " << path("plan.json")
          << " --devices " << inventory_;
     return {"/bin/sh", "-c", line.str() + " " + behind};
   }
@@ -351,7 +351,7 @@ TEST_F(Deploy, GoesOnWithTheDevicesThatAreLeft) {
                             "percent:30,percent:60", "--store", path("profiles.db")}));
   ASSERT_EQ(known.exit_code, 0) << known.errors;
   auto command = shell("exec ", "--json --on-loss failover --store " + path("profiles.db") +
-                               " --output " + path("results") + " " + names());
+                                    " --output " + path("results") + " " + names());
   Process deploy(command);
   ASSERT_TRUE(deploy.wait_for_output("ready: 3 stages", std::chrono::minutes(1)))
       << deploy.errors();

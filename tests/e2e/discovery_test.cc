@@ -282,7 +282,8 @@ TEST_F(Discovery, DnsNamesTheHostsOfADevice) {
     EXPECT_TRUE(near_->run([&]() -> Expected<> {
       done = run({"/usr/bin/unshare", "--mount", "/bin/sh", "-c",
                   "mount --bind " + path("resolv.conf") + " /etc/resolv.conf && exec " +
-                      PARETO_BIN_DIR + "/paretoctl devices --json --insecure --devices " + file});
+                      test::programs_folder() + "/paretoctl devices --json --insecure --devices " +
+                      file});
       return {};
     }));
     return done;

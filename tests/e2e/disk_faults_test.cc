@@ -147,7 +147,7 @@ TEST_F(DiskFaults, OfADevicesStoreAreSaidToTheCoordinator) {
     std::vector<std::string> program{"/usr/bin/env"};
     const auto variables = writes_.variables(path("second"), call);
     program.insert(program.end(), variables.begin(), variables.end());
-    program.push_back(std::string(PARETO_BIN_DIR) + "/paretod");
+    program.push_back(test::programs_folder() + "/paretod");
     return std::make_unique<Daemon>("second", folder(), std::vector<std::string>{}, program);
   };
   std::size_t before = 0;

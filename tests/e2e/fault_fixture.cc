@@ -117,8 +117,8 @@ std::vector<std::string> FaultTest::stream(const std::vector<std::string>& where
                                            const std::string& flags) const {
   return {"/bin/sh", "-c",
           fmt::format("exec {}/paretoctl deploy --plan {} {} --json --output {} {} < {} > {}",
-                      PARETO_BIN_DIR, path("plan.json"), fmt::join(where, " "), path("results"),
-                      flags, path("names"), path("log"))};
+                      test::programs_folder(), path("plan.json"), fmt::join(where, " "),
+                      path("results"), flags, path("names"), path("log"))};
 }
 
 std::unique_ptr<EndlessRequests> FaultTest::requests(Nanoseconds pace) {

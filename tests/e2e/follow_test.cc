@@ -118,7 +118,7 @@ TEST_F(FollowFaults, RateSteps) {
     write_npy(path(fmt::format("f{}.npy", i)), {1, 3, 224, 224}, static_cast<float>(i) * 0.1F);
   }
   const std::string deploy = fmt::format("{}/paretoctl deploy --plan {} --testbed {} --json ",
-                                         PARETO_BIN_DIR, path("plan.json"), name_);
+                                         test::programs_folder(), path("plan.json"), name_);
   const auto right = run({"/bin/sh", "-c",
                           deploy + "--output " + path("right") + " " + path("f0.npy") + " " +
                               path("f1.npy") + " " + path("f2.npy") + " > " + path("right.jsonl")});

@@ -22,9 +22,9 @@ using testing::StartsWith;
 
 class Front : public EndToEnd {
  protected:
-  static fs::path front() { return fs::path(PARETO_BIN_DIR) / "paretoctl"; }
+  static fs::path front() { return fs::path(test::programs_folder()) / "paretoctl"; }
   static fs::path whole() {
-    return fs::path(PARETO_BIN_DIR).parent_path() / "libexec/pareto-edge/paretoctl-whole";
+    return fs::path(test::programs_folder()).parent_path() / "libexec/pareto-edge/paretoctl-whole";
   }
 
   /// Returns what bash proposes for the last of these words.

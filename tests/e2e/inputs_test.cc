@@ -25,7 +25,7 @@ std::string slurp(const std::string& path) {
   return text.str();
 }
 
-const std::string kLibrary = std::string(PARETO_BIN_DIR) + "/extra_operators.so";
+const std::string kLibrary = test::programs_folder() + "/extra_operators.so";
 
 class Inputs : public EndToEnd {
  protected:
@@ -230,7 +230,7 @@ TEST_F(Inputs, FilesAreWhatTheyAre) {
   std::filesystem::copy_file(path("fixed8.pt"), path("noextension"));
   for (const char* name : {"named.torchscript", "noextension"}) {
     const auto done = run({"/bin/sh", "-c",
-                           "cd " + folder().string() + " && " + PARETO_BIN_DIR +
+                           "cd " + folder().string() + " && " + test::programs_folder() +
                                "/paretoctl splits --input-shape 6 --model " + name});
     EXPECT_EQ(done.exit_code, 0) << done.errors;
   }

@@ -51,7 +51,7 @@ class Resplit : public EndToEnd {
   }
 
   std::string deploy(const std::string& more) const {
-    return fmt::format("{}/paretoctl deploy --plan {} --devices {} {}", PARETO_BIN_DIR,
+    return fmt::format("{}/paretoctl deploy --plan {} --devices {} {}", test::programs_folder(),
                        path("plan.json"), inventory_, more);
   }
   /// Starts a deployment that reads names from a fifo, which never ends.

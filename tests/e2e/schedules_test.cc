@@ -63,8 +63,8 @@ class Schedules : public EndToEnd {
       std::ofstream names(path("names"));
       for (int i = 0; i < 100'000; ++i) names << path("frame.npy") << '\n';
     }
-    std::string line = std::string("exec ") + PARETO_BIN_DIR + "/paretoctl deploy --plan " + plan +
-                       " --devices " + inventory_;
+    std::string line = std::string("exec ") + test::programs_folder() +
+                       "/paretoctl deploy --plan " + plan + " --devices " + inventory_;
     for (const std::string& word : small_model()) line += " " + word;
     Process deployed({"/bin/sh", "-c", line + " < " + path("names")});
     ASSERT_TRUE(deployed.wait_for_output(" ms\n")) << deployed.errors();

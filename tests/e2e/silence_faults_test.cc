@@ -222,7 +222,7 @@ class SilenceFaults : public EndToEnd {
     record(row);
   }
 
-  const std::string kProgram = std::string(PARETO_BIN_DIR) + "/paretoctl";
+  const std::string kProgram = test::programs_folder() + "/paretoctl";
   std::optional<NetworkNamespace> bridge_;
   std::vector<NetworkNamespace> hosts_;
   std::array<std::unique_ptr<Process>, kDevices> daemons_;

@@ -131,7 +131,7 @@ TEST_F(StandbyFaults, ADeviceThatMovedIsFoundByItsName) {
                                    "-c",
                                    "mount --bind " + path("hosts") + " /etc/hosts && exec \"$@\"",
                                    "sh"};
-    for (std::string& word : deploy("moved", more, std::string(PARETO_BIN_DIR) + "/paretoctl")) {
+    for (std::string& word : deploy("moved", more, test::programs_folder() + "/paretoctl")) {
       words.push_back(std::move(word));
     }
     return words;

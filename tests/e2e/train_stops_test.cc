@@ -120,7 +120,7 @@ TEST_F(Train, AFullDiskLeavesTheLastCheckpointWhole) {
     training.wait();
   }
   // Files may not grow beyond 1 MiB.
-  const std::string paretoctl_path = std::string(PARETO_BIN_DIR) + "/paretoctl";
+  const std::string paretoctl_path = test::programs_folder() + "/paretoctl";
   const auto full =
       run({"/bin/sh", "-c", "trap '' XFSZ; ulimit -f 1024; exec \"$0\" train --resume \"$1\"",
            paretoctl_path, path("run")});

@@ -54,8 +54,8 @@ class Watch : public EndToEnd {
     const auto planned = paretoctl(plan);
     EXPECT_EQ(planned.exit_code, 0) << planned.errors;
     write_requests();
-    std::string line = std::string("exec ") + PARETO_BIN_DIR + "/paretoctl deploy --plan " +
-                       path("plan.json") + " --devices " + two;
+    std::string line = std::string("exec ") + test::programs_folder() +
+                       "/paretoctl deploy --plan " + path("plan.json") + " --devices " + two;
     for (const std::string& word : small_model()) line += " " + word;
     auto process = std::make_unique<Process>(
         std::vector<std::string>{"/bin/sh", "-c", line + " < " + path("names")});
@@ -169,21 +169,11 @@ TEST_F(Watch, CompanyIsNoticedByDevicesDoctorAndSweep) {
     ++warned;
   }
   EXPECT_EQ(warned, 2) << doctor.output << doctor.errors;
-  std::vector<std::string> sweep{"sweep",
-                                 "--devices",
-                                 path("two.yaml"),
-                                 "--splits",
-                                 "percent:50",
-                                 "--rounds",
-                                 "1",
-                                 "--requests",
-                                 "2",
-                                 "--store",
-                                 path("results.db"),
-                                 "--report",
-                                 "none",
-                                 "--share",
-                                 "--json"};
+  std::vector<std::string> sweep{"sweep",    "--devices",        path("two.yaml"),
+                                 "--splits", "percent:50",       "--rounds",
+                                 "1",        "--requests",       "2",
+                                 "--store",  path("results.db"), "--report",
+                                 "none",     "--share",          "--json"};
   for (const std::string& word : small_model()) sweep.push_back(word);
   const auto swept = paretoctl(sweep);
   ASSERT_EQ(swept.exit_code, 0) << swept.errors;
@@ -205,7 +195,7 @@ TEST_F(Watch, DoctorStartsDevicesOfItsOwn) {
 }
 
 TEST_F(Watch, TopEndsWithWhoeverReadsItsLines) {
-  const std::string top = std::string(PARETO_BIN_DIR) + "/paretoctl top --json --interval 1s";
+  const std::string top = test::programs_folder() + "/paretoctl top --json --interval 1s";
   const auto left =
       run({"/bin/sh", "-c", "trap '' PIPE; " + top + " --devices " + inventory_ + " | head -n 1"});
   EXPECT_EQ(left.exit_code, 0);

@@ -32,6 +32,11 @@ void redirect(const std::string& path, int target) {
 
 }  // namespace
 
+std::string programs_folder() {
+  const char* other = std::getenv("PARETO_PROGRAMS");
+  return other != nullptr ? other : PARETO_BIN_DIR;
+}
+
 std::size_t count_of(const std::string& text, const std::string& whole) {
   std::size_t count = 0;
   for (auto at = whole.find(text); at != std::string::npos; at = whole.find(text, at + 1)) ++count;
@@ -42,7 +47,7 @@ Process::Process(std::vector<std::string> argv, std::vector<std::string> environ
   std::string pattern = (std::filesystem::temp_directory_path() / "pareto-process.XXXXXX").string();
   if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
   folder_ = pattern;
-  if (argv[0].find('/') == std::string::npos) argv[0] = std::string(PARETO_BIN_DIR) + "/" + argv[0];
+  if (argv[0].find('/') == std::string::npos) argv[0] = programs_folder() + "/" + argv[0];
   std::vector<char*> arguments;
   for (std::string& argument : argv) arguments.push_back(argument.data());
   arguments.push_back(nullptr);

@@ -16,13 +16,17 @@ std::string slurp(const std::string& path);
 /// Returns how often `text` stands in the whole.
 std::size_t count_of(const std::string& text, const std::string& whole);
 
+/// Returns the folder of the programs that are tested: PARETO_PROGRAMS of the environment, as if
+/// another build's are, or that of this build.
+std::string programs_folder();
+
 /// One child process with its stdout and stderr in files of a folder of its own. Limits are for a
 /// processor of its kind: PARETO_TEST_PATIENCE multiplies them.
 ///
 /// Threads: one owner. A child still running when this ends is killed.
 class Process {
  public:
-  /// argv[0] is a path, or a name in the build's bin folder. `environment`: "NAME=value" added to
+  /// argv[0] is a path, or a name in programs_folder(). `environment`: "NAME=value" added to
   /// ours.
   explicit Process(std::vector<std::string> argv, std::vector<std::string> environment = {});
   ~Process();
