@@ -1,10 +1,5 @@
 #include "daemon/stage/tensor_file.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -61,35 +56,24 @@ Expected<std::vector<std::byte>> encode_header(const TensorFileHeader& header) {
 
 Expected<std::shared_ptr<const MappedTensorFile>> MappedTensorFile::open(
     const std::filesystem::path& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return tl::unexpected(error_from_errno(errno, path.string()));
-  struct stat status {};
-  const bool known = ::fstat(fd, &status) == 0;
-  const auto length = known ? static_cast<std::size_t>(status.st_size) : 0;
-  if (length < kFixedBytes) {
-    ::close(fd);
-    return fail(ErrorCode::kCorrupt, "{}: {} bytes are no stored tensor", path.string(), length);
+  // A graph that writes into a weight gets its own page, and the daemon survives.
+  PARETO_ASSIGN(MappedFile mapped, MappedFile::open(path));
+  if (mapped.bytes().size() < kFixedBytes) {
+    return fail(ErrorCode::kCorrupt, "{}: {} bytes are no stored tensor", path.string(),
+                mapped.bytes().size());
   }
-  // Private and writable: a graph that writes into a weight gets its own page, and the daemon
-  // survives.
-  void* memory =
-      ::mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd, 0);
-  const int map_error = errno;
-  ::close(fd);
-  if (memory == MAP_FAILED) return tl::unexpected(error_from_errno(map_error, path.string()));
-  std::shared_ptr<MappedTensorFile> file(new MappedTensorFile(memory, length));
+  std::shared_ptr<MappedTensorFile> file(new MappedTensorFile(std::move(mapped)));
   PARETO_TRY(with_context(file->parse(), "{}", path.string()));
   return std::shared_ptr<const MappedTensorFile>(std::move(file));
 }
 
-MappedTensorFile::~MappedTensorFile() { ::munmap(memory_, length_); }
-
 Expected<> MappedTensorFile::parse() {
-  const auto* bytes = static_cast<const std::byte*>(memory_);
+  const std::byte* const bytes = file_.bytes().data();
+  const std::size_t length = file_.bytes().size();
   const auto dtype = dtype_from_number(std::to_integer<std::uint8_t>(bytes[8]));
   const auto rank = std::to_integer<std::size_t>(bytes[9]);
   if (std::memcmp(bytes, kMagic.data(), kMagic.size()) != 0 || !dtype || rank > kMaxRank ||
-      header_bytes(rank) > length_) {
+      header_bytes(rank) > length) {
     return fail(ErrorCode::kCorrupt, "its header is not that of a stored tensor");
   }
   header_.dtype = *dtype;
@@ -97,7 +81,7 @@ Expected<> MappedTensorFile::parse() {
   header_.shape.resize(rank);
   if (rank > 0) std::memcpy(header_.shape.data(), bytes + kFixedBytes, rank * sizeof(std::int64_t));
   offset_ = header_bytes(rank);
-  if (header_.size_bytes != length_ - offset_ || !check_size(header_)) {
+  if (header_.size_bytes != length - offset_ || !check_size(header_)) {
     return fail(ErrorCode::kCorrupt, "it was cut short or does not match its header");
   }
   return {};

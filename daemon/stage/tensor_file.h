@@ -7,9 +7,11 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/mapped_file.h"
 #include "core/tensor/tensor.h"
 
 namespace pareto::daemon {
@@ -34,21 +36,17 @@ class MappedTensorFile {
  public:
   /// Maps the file and checks its header and its length. Fails: kNotFound, kPermission, kCorrupt.
   static Expected<std::shared_ptr<const MappedTensorFile>> open(const std::filesystem::path& path);
-  ~MappedTensorFile();
-  MappedTensorFile(const MappedTensorFile&) = delete;
-  MappedTensorFile& operator=(const MappedTensorFile&) = delete;
 
   const TensorFileHeader& header() const { return header_; }
   std::span<const std::byte> data() const {
-    return {static_cast<const std::byte*>(memory_) + offset_, header_.size_bytes};
+    return file_.bytes().subspan(offset_, header_.size_bytes);
   }
 
  private:
-  MappedTensorFile(void* memory, std::size_t length) : memory_(memory), length_(length) {}
+  explicit MappedTensorFile(MappedFile file) : file_(std::move(file)) {}
   Expected<> parse();
 
-  void* memory_;
-  std::size_t length_;
+  MappedFile file_;
   std::size_t offset_ = 0;
   TensorFileHeader header_;
 };

@@ -1,10 +1,12 @@
 #include "core/runtime/archive/archive_check.h"
 
 #include <caffe2/serialize/inline_container.h>
+#include <caffe2/serialize/read_adapter_interface.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -40,6 +42,8 @@ using Records = std::vector<Record>;
 /// Returns the bytes of the record of that index.
 using ReadRecord = std::function<Expected<std::string>(std::size_t index)>;
 
+using Check = std::function<Expected<>(const std::string& name, std::string_view text)>;
+
 bool is_code(const std::string& name) { return lower_case(name).ends_with(".py"); }
 
 /// "data.pkl", "constants.pkl", "….debug_pkl"; the tensors are in files of their own.
@@ -59,9 +63,7 @@ Expected<> check_records_of(const ClaimedBytes& claimed, const std::string& fold
 }
 
 /// Checks what could end the process as LibTorch reads it. `others` checks each record too.
-Expected<> check_records(
-    const Records& records, const ReadRecord& read,
-    const std::function<Expected<>(const std::string& name, std::string_view text)>& others) {
+Expected<> check_records(const Records& records, const ReadRecord& read, const Check& others) {
   DefinitionChain chain;
   for (std::size_t i = 0; i < records.size(); ++i) {
     const std::string& name = records[i].name;
@@ -79,8 +81,28 @@ Expected<> check_records(
   return chain.check();
 }
 
-Expected<> check_with_reader(std::istream& archive) {
-  caffe2::serialize::PyTorchStreamReader reader(&archive);
+/// Takes anything.
+Expected<> accept(const std::string& /*name*/, std::string_view /*text*/) { return {}; }
+
+/// Bytes in memory, as LibTorch reads them.
+class MemoryReader final : public caffe2::serialize::ReadAdapterInterface {
+ public:
+  explicit MemoryReader(std::string_view bytes) : bytes_(bytes) {}
+
+  std::size_t size() const override { return bytes_.size(); }
+  std::size_t read(std::uint64_t at, void* into, std::size_t count,
+                   const char* /*what*/) const override {
+    if (at > bytes_.size()) return 0;
+    return bytes_.copy(static_cast<char*>(into), count, at);
+  }
+
+ private:
+  std::string_view bytes_;
+};
+
+/// Checks an archive that only LibTorch reads. It tells a record's size with its bytes alone.
+Expected<> check_with_reader(std::string_view archive) {
+  caffe2::serialize::PyTorchStreamReader reader(std::make_shared<MemoryReader>(archive));
   Records records;
   for (const std::string& name : reader.getAllRecords()) {
     const bool is_text = is_code(name) || is_pickle(name);
@@ -90,8 +112,14 @@ Expected<> check_with_reader(std::istream& archive) {
     const auto [bytes, size] = reader.getRecord(records[index].name);
     return std::string(static_cast<const char*>(bytes.get()), size);
   };
-  return check_records(records, read,
-                       [](const std::string&, std::string_view) -> Expected<> { return {}; });
+  return check_records(records, read, accept);
+}
+
+Expected<> check_list(const std::vector<ZipRecord>& list, const Check& others) {
+  Records records;
+  for (const ZipRecord& record : list) records.push_back({record.name, record.size});
+  const auto read = [&](std::size_t index) { return read_zip_record(list[index]); };
+  return check_records(records, read, others);
 }
 
 /// Returns a record's name without the archive's own, which LibTorch cuts off.
@@ -131,22 +159,21 @@ Expected<std::vector<ZipRecord>> read_shard_list(std::string_view archive) {
 
 }  // namespace
 
-Expected<> check_archive(std::istream& archive) {
-  Expected<> checked;
+Expected<> check_archive(std::string_view archive) {
+  if (auto list = read_zip_list(archive)) {
+    for (ZipRecord& record : *list) record.name = without_root(record.name);
+    return check_list(*list, accept);
+  }
   try {
-    checked = check_with_reader(archive);
+    return check_with_reader(archive);
   } catch (const std::exception&) {
     // It is no archive, or a damaged one: LibTorch refuses it, and says why.
+    return {};
   }
-  archive.clear();
-  archive.seekg(0);
-  return checked;
 }
 
 Expected<> check_shard_archive(std::string_view archive) {
   PARETO_ASSIGN(const std::vector<ZipRecord> list, read_shard_list(archive));
-  Records records;
-  for (const ZipRecord& record : list) records.push_back({record.name, record.size});
   std::uint64_t code_bytes = 0;
   CodeCalls calls;
   for (const ZipRecord& record : list) {
@@ -158,11 +185,9 @@ Expected<> check_shard_archive(std::string_view archive) {
     PARETO_ASSIGN(const std::string code, read_zip_record(record));
     PARETO_TRY(with_context(calls.add(code), "{}", record.name));
   }
-  const auto read = [&](std::size_t index) { return read_zip_record(list[index]); };
-  return check_records(records, read,
-                       [&](const std::string& name, std::string_view text) -> Expected<> {
-                         return is_code(name) ? calls.check(text) : check_pickled_classes(text);
-                       });
+  return check_list(list, [&](const std::string& name, std::string_view text) -> Expected<> {
+    return is_code(name) ? calls.check(text) : check_pickled_classes(text);
+  });
 }
 
 }  // namespace pareto::runtime

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <istream>
 #include <string_view>
 
 #include "core/base/error.h"
@@ -13,9 +12,8 @@ namespace pareto::runtime {
 /// - They nest no deeper than a stack bears (code_nesting.h, class_bodies.h, definition_chain.h).
 /// - No value is taken where there is none (pickle_check.h).
 /// - Records of weights are as large as the tensors in them say.
-/// Leaves the stream at its beginning.
 /// Fails: kCorrupt. An archive that cannot be read at all passes: LibTorch says why it refuses it.
-Expected<> check_archive(std::istream& archive);
+Expected<> check_archive(std::string_view archive);
 
 /// Bytes of all code of a shard. LibTorch takes some seconds to parse as many.
 inline constexpr std::uint64_t kMostCodeBytes = std::uint64_t{16} << 20;

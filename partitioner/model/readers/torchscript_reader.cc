@@ -1,7 +1,6 @@
 #include "partitioner/model/readers/torchscript_reader.h"
 
-#include <fstream>
-
+#include "core/base/mapped_file.h"
 #include "core/runtime/archive/archive_check.h"
 #include "core/runtime/torch/map_devices.h"
 #include "core/runtime/torch/tensor_bounds.h"
@@ -132,8 +131,10 @@ const ModelReader* torchscript_reader() {
 
 Expected<torch::jit::Module> load_torchscript(const std::filesystem::path& path) {
   try {
-    std::ifstream archive(path, std::ios::binary);
-    PARETO_TRY(runtime::check_archive(archive));
+    {
+      PARETO_ASSIGN(const MappedFile archive, MappedFile::open(path));
+      PARETO_TRY(runtime::check_archive(archive.text()));
+    }
     torch::jit::Module module = torch::jit::load(path.string(), torch::kCPU);
     PARETO_TRY(runtime::check_tensor_bounds(module));
     module.eval();

@@ -265,10 +265,9 @@ TEST(HostileShards, RecordsSmallerThanTheirTensorsAreRefused) {
   module.define("def run(self, x):\n    return (x + self.w,)\n");
   std::ostringstream bytes;
   module.save(bytes);
-  std::istringstream whole(bytes.str());
-  EXPECT_TRUE(check_archive(whole));
-  std::istringstream cut(test::rewritten_archive(
-      bytes.str(), [](const std::string& record) { return record.substr(0, 15); }, "data/0"));
+  EXPECT_TRUE(check_archive(bytes.str()));
+  const std::string cut = test::rewritten_archive(
+      bytes.str(), [](const std::string& record) { return record.substr(0, 15); }, "data/0");
   const auto checked = check_archive(cut);
   ASSERT_FALSE(checked);
   EXPECT_EQ(checked.error().code, ErrorCode::kCorrupt);
@@ -346,9 +345,7 @@ TEST(HostileShards, WhatIsAStatementOfAClassIsReadAsLibTorchReadsIt) {
 }
 
 TEST(HostileShards, AnArchiveThatIsNoneIsLeftToLibTorch) {
-  std::istringstream nothing("PK\x03\x04 and so on");
-  EXPECT_TRUE(check_archive(nothing));
-  EXPECT_EQ(nothing.tellg(), 0);
+  EXPECT_TRUE(check_archive("PK\x03\x04 and so on"));
 }
 
 }  // namespace
