@@ -1,13 +1,14 @@
-// node harness.js CHECK PAGE: opens the report PAGE in Chromium and does what CHECK.js says. Fails
-// where the check does, where the page says anything on the console, and where it asks for anything
-// but itself.
+// node harness.js CHECK… PAGE: opens the report PAGE in Chromium and does what each CHECK.js says.
+// Fails, with their names, if checks do, if the page says anything on the console, or if it asks
+// for anything but itself.
 'use strict';
 const assert = require('node:assert/strict');
 const fs = require('node:fs');
 const {pathToFileURL} = require('node:url');
 const {chromium} = require('playwright-core');
 
-const [check, file] = process.argv.slice(2);
+const checks = process.argv.slice(2);
+const file = checks.pop();
 let copies = 0;
 
 /** The page with a view (what stands behind '#'), in a window of its own; `options` as newContext() takes them. `changed` makes another page of
@@ -55,9 +56,17 @@ const rows = (page) => page.locator('#trials tbody tr').count();
 (async () => {
   const browser = await chromium.launch({executablePath: '/usr/bin/chromium', args: process.getuid() === 0 ? ['--no-sandbox'] : []});
   try {
-    const said = [];
-    await require(`./${check}.js`)({open: opener(browser, said), assert, frame, points, viewOf, text, rows, contrast});
-    assert.deepEqual(said, [], 'the page says nothing and fetches nothing');
+    for (const check of checks) {
+      const said = [];
+      try {
+        await require(`./${check}.js`)({open: opener(browser, said), assert, frame, points, viewOf, text, rows, contrast});
+        assert.deepEqual(said, [], 'the page says nothing and fetches nothing');
+      } catch (error) {
+        console.error(`${check}:`, error);
+        process.exitCode = 1;
+      }
+      await Promise.all(browser.contexts().map((context) => context.close()));
+    }
   } finally {
     await browser.close();
   }
