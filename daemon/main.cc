@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/base/leave.h"
 #include "core/base/log.h"
 #include "core/base/open_mp_spin.h"
 #include "core/base/process_memory.h"
@@ -233,4 +234,4 @@ __attribute__((section(".preinit_array"), used)) void (*before_libraries)(int, c
 }  // namespace
 }  // namespace pareto::daemon
 
-int main(int argc, char** argv) { return pareto::daemon::run(argc, argv); }
+int main(int argc, char** argv) { return pareto::leave(pareto::daemon::run(argc, argv)); }
