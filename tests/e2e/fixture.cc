@@ -17,7 +17,8 @@ Daemon::Daemon(const std::string& name, const std::filesystem::path& folder,
   const auto arguments = paretod_arguments(name, folder / name, more);
   program.insert(program.end(), arguments.begin() + 1, arguments.end());
   process_ = std::make_unique<Process>(program);
-  if (!process_->wait_for_output("\n") || process_->output().empty()) {
+  // The line about itself; a warning may come before it.
+  if (!process_->wait_for_output("}\n")) {
     throw std::runtime_error("paretod did not start: " + process_->errors());
   }
   const auto ready = nlohmann::json::parse(process_->output());
