@@ -113,8 +113,11 @@ std::unique_ptr<load::PipelineOpener> DeployPlans::opener_of(const plan::Plan& p
                                                 std::move(options));
   };
   if (parts_.replanner == nullptr) return deployer(plan);
+  const failover::Replanner& replanner = *parts_.replanner;
   return std::make_unique<failover::FailoverOpener>(
-      plan, *parts_.replanner, parts_.cluster, pool_, devices_, deployer,
+      plan, replanner.devices(),
+      [&replanner](const std::set<std::string>& lost) { return replanner.without(lost); },
+      parts_.cluster, pool_, devices_, deployer,
       [this](const plan::Plan& chosen, const std::set<std::string>& lost) {
         set_current(chosen);
         load::StreamOptions stream;

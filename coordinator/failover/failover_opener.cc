@@ -18,10 +18,11 @@ constexpr std::chrono::milliseconds kBack{500};
 
 }  // namespace
 
-FailoverOpener::FailoverOpener(const plan::Plan& plan, const Replanner& replanner,
-                               cluster::Cluster& cluster, cluster::ShardPool& pool,
-                               load::DevicesInUse& devices, Deploy deploy, Announce announce)
-    : replanner_(replanner),
+FailoverOpener::FailoverOpener(const plan::Plan& plan, const std::vector<std::string>& others,
+                               PlanWithout plan_without, cluster::Cluster& cluster,
+                               cluster::ShardPool& pool, load::DevicesInUse& devices,
+                               Deploy deploy, Announce announce)
+    : plan_without_(std::move(plan_without)),
       cluster_(cluster),
       pool_(pool),
       devices_(devices),
@@ -30,8 +31,7 @@ FailoverOpener::FailoverOpener(const plan::Plan& plan, const Replanner& replanne
       plan_devices_(plan.device_names()),
       candidates_(plan_devices_.begin(), plan_devices_.end()),
       deployer_(deploy_(plan)) {
-  const std::vector<std::string> known = replanner_.devices();
-  candidates_.insert(known.begin(), known.end());
+  candidates_.insert(others.begin(), others.end());
 }
 
 Expected<std::unique_ptr<load::StreamPipeline>> FailoverOpener::open() {
@@ -51,7 +51,7 @@ Expected<std::unique_ptr<load::StreamPipeline>> FailoverOpener::open() {
     // another plan.
     return lacks_some ? deployer_->open() : std::move(pipeline);
   }
-  auto plan = replanner_.without(lost);
+  auto plan = plan_without_(lost);
   if (!plan) {
     return fail(pipeline.error().code, "{}; planning without {}: {}", pipeline.error().message,
                 fmt::join(lost, ", "), plan.error().message);
@@ -68,7 +68,7 @@ Expected<std::unique_ptr<load::StreamPipeline>> FailoverOpener::open() {
 
 void FailoverOpener::hurry() {
   hurried_ = true;
-  const std::shared_ptr<load::PlanDeployer> deployer = [this] {
+  const std::shared_ptr<load::PipelineOpener> deployer = [this] {
     const std::lock_guard lock(mutex_);
     return deployer_;
   }();

@@ -1,7 +1,7 @@
 // The pipelines of a lasting stream that goes on without devices that were lost.
 //
 //   open() ──all there──▶ the plan's pipeline
-//       └──a device is lost──▶ Replanner ──▶ another plan ──▶ its pipeline
+//       └──a device is lost──▶ plan again without it ──▶ another plan ──▶ its pipeline
 #pragma once
 
 #include <atomic>
@@ -14,14 +14,13 @@
 
 #include "coordinator/cluster/cluster.h"
 #include "coordinator/cluster/shard_pool.h"
-#include "coordinator/failover/replanner.h"
-#include "coordinator/load/deployed_pipeline.h"
+#include "coordinator/load/devices_in_use.h"
 #include "coordinator/load/stream_pipeline.h"
 #include "core/plan/plan.h"
 
 namespace pareto::failover {
 
-/// Opens the pipelines of a plan as load::PlanDeployer does. If a device of it is lost, it opens
+/// Opens the pipelines of a plan as its own opener does. If a device of it is lost, it opens
 /// those of the plan that is best without it. A device that was found to be lost is not waited for:
 /// it has half a second to be connected to again. A device that is back is used again only when the
 /// next one is lost: to change plans costs the requests on their way time.
@@ -29,15 +28,17 @@ namespace pareto::failover {
 /// Threads: one owner, but for hurry().
 class FailoverOpener final : public load::PipelineOpener {
  public:
-  /// Makes the opener of a plan's pipelines.
-  using Deploy = std::function<std::unique_ptr<load::PlanDeployer>(const plan::Plan&)>;
+  /// Makes the opener of a plan's pipelines. It gives up devices that it finds to be lost.
+  using Deploy = std::function<std::unique_ptr<load::PipelineOpener>(const plan::Plan&)>;
+  /// Plans again, as Replanner::without() does.
+  using PlanWithout = std::function<Expected<plan::Plan>(const std::set<std::string>& lost)>;
   /// Hears of a plan that takes over, and of the devices that are lost.
   using Announce = std::function<void(const plan::Plan&, const std::set<std::string>& lost)>;
 
-  /// All that is passed outlives it.
-  FailoverOpener(const plan::Plan& plan, const Replanner& replanner, cluster::Cluster& cluster,
-                 cluster::ShardPool& pool, load::DevicesInUse& devices, Deploy deploy,
-                 Announce announce);
+  /// `others`: the devices that may take over. Cluster, pool and `devices` outlive it.
+  FailoverOpener(const plan::Plan& plan, const std::vector<std::string>& others,
+                 PlanWithout plan_without, cluster::Cluster& cluster, cluster::ShardPool& pool,
+                 load::DevicesInUse& devices, Deploy deploy, Announce announce);
 
   Expected<std::unique_ptr<load::StreamPipeline>> open() override;
   void release_unused() override { pool_.unload_unused(); }
@@ -52,7 +53,7 @@ class FailoverOpener final : public load::PipelineOpener {
   /// Returns whether the plan that is deployed uses one of these.
   bool is_needed(const std::set<std::string>& lost) const;
 
-  const Replanner& replanner_;
+  const PlanWithout plan_without_;
   cluster::Cluster& cluster_;
   cluster::ShardPool& pool_;
   load::DevicesInUse& devices_;
@@ -60,7 +61,7 @@ class FailoverOpener final : public load::PipelineOpener {
   const Announce announce_;
   std::vector<std::string> plan_devices_;  ///< devices of the deployer's plan
   std::set<std::string> candidates_;       ///< devices that plans may use
-  std::shared_ptr<load::PlanDeployer> deployer_;
+  std::shared_ptr<load::PipelineOpener> deployer_;
   std::mutex mutex_;  ///< guards deployer_ against hurry()
   std::atomic<bool> hurried_{false};
   bool opened_ = false;
