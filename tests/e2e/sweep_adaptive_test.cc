@@ -19,8 +19,9 @@ TEST_F(Sweep, AnAdaptiveOneMeasuresWhatMayBeOnTheFrontAndGoesOnWhereItStopped) {
   Daemon first("first", folder());
   Daemon second("second", folder());
   const auto devices = inventory({{"first", first.address()}, {"second", second.address()}});
-  auto arguments = small_sweep({"--devices", devices, "--splits", "modules", "--transport", "tcp",
-                                "--adaptive", "--budget", "8s"});
+  auto arguments = small_sweep({"--devices", devices, "--splits",
+                                "after:features.3,after:features.6,after:features.9", "--transport",
+                                "tcp", "--adaptive", "--budget", "8s"});
   arguments.insert(arguments.begin(), "paretoctl");
   Process sweep(arguments);
   // Both devices are profiled first.
