@@ -10,10 +10,15 @@ function(pareto_unite name)
   endif()
 endfunction()
 
+# pareto_optimise_less(client_lib): for what takes next to no time when it runs, because it waits,
+# reads, writes, or calls what is hot. That saves up to half of its build.
+function(pareto_optimise_less name)
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
+
 # pareto_library(core_wire PUBLIC core_tensor PRIVATE xxhash [TORCH] [COLD]): the target of one
 # folder, all its *.cc but main.cc, and but those of folders in it that are targets of their own.
-# COLD: it reads arguments and writes tables, and is never busy. It is optimised less, because that
-# saves a fifth of its build.
+# COLD: it is optimised less.
 # TORCH gives it LibTorch and the shared precompiled header; nothing else may include LibTorch.
 function(pareto_library name)
   cmake_parse_arguments(ARG "TORCH;COLD" "" "PUBLIC;PRIVATE" ${ARGN})
@@ -31,12 +36,14 @@ function(pareto_library name)
   endif()
   add_library(${name} STATIC ${sources})
   target_link_libraries(${name} PUBLIC pareto_options ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
+  set(cold)
   if(ARG_COLD)
-    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+    set(cold COLD)
+    pareto_optimise_less(${name})
   endif()
   pareto_unite(${name})
   if(ARG_TORCH)
-    pareto_use_torch(${name})
+    pareto_use_torch(${name} ${cold})
   endif()
 endfunction()
 
@@ -60,16 +67,17 @@ endfunction()
 function(pareto_use_torch name)
   cmake_parse_arguments(ARG "COLD" "" "" ${ARGN})
   set(pch pareto_torch_pch)
+  # Those that see protobuf have it anyway.
+  set(options -pthread)
   if(ARG_COLD AND CMAKE_BUILD_TYPE STREQUAL Release)
     set(pch pareto_torch_cold_pch)
-    target_compile_options(${name} PRIVATE -O1)
+    list(APPEND options -O1)
   endif()
   target_link_libraries(${name} PRIVATE pareto_torch)
+  target_compile_options(${name} PRIVATE ${options})
   pareto_precompile(${name} ${pch} <torch/script.h>)
   target_link_libraries(${pch} PRIVATE pareto_torch)
-  if(pch STREQUAL pareto_torch_cold_pch)
-    target_compile_options(${pch} PRIVATE -O1)
-  endif()
+  target_compile_options(${pch} PRIVATE ${options})
 endfunction()
 
 set(PARETO_TEST_PATIENCE 1 CACHE STRING "how many times as long as usual tests wait for programs, and may take: for emulated ones")
