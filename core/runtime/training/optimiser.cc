@@ -6,6 +6,7 @@
 #include <torch/optim/sgd.h>
 
 #include <algorithm>
+#include <sstream>
 #include <stdexcept>
 #include <type_traits>
 
@@ -16,19 +17,25 @@ using torch::optim::AdamParamState;
 using torch::optim::AdamWParamState;
 using torch::optim::SGDParamState;
 
-/// Returns the state that an optimiser has for a parameter; null: none yet. The key was a text
-/// before LibTorch 2.
+/// Returns what an optimiser's states call a parameter: its address, which was a text before
+/// LibTorch 2.
+template <typename States>
+auto key_of(const at::Tensor& parameter) {
+  c10::TensorImpl* const address = parameter.unsafeGetTensorImpl();
+  if constexpr (std::is_same_v<typename std::decay_t<States>::key_type, std::string>) {
+    std::ostringstream text;
+    text << address;
+    return text.str();
+  } else {
+    return address;
+  }
+}
+
+/// Returns the state that an optimiser has for a parameter; null: none yet.
 template <typename States>
 auto* find_state(States& states, const at::Tensor& parameter) {
-  using Key = typename std::decay_t<States>::key_type;
-  const void* const address = parameter.unsafeGetTensorImpl();
-  if constexpr (std::is_same_v<Key, std::string>) {
-    const auto found = states.find(c10::guts::to_string(parameter.unsafeGetTensorImpl()));
-    return found == states.end() ? nullptr : found->second.get();
-  } else {
-    const auto found = states.find(const_cast<void*>(address));
-    return found == states.end() ? nullptr : found->second.get();
-  }
+  const auto found = states.find(key_of<States>(parameter));
+  return found == states.end() ? nullptr : found->second.get();
 }
 
 template <typename State, typename States>
@@ -36,12 +43,7 @@ State& state_of(States& states, const at::Tensor& parameter) {
   if (auto* const found = find_state(states, parameter)) return static_cast<State&>(*found);
   auto made = std::make_unique<State>();
   State& state = *made;
-  using Key = typename std::decay_t<States>::key_type;
-  if constexpr (std::is_same_v<Key, std::string>) {
-    states[c10::guts::to_string(parameter.unsafeGetTensorImpl())] = std::move(made);
-  } else {
-    states[parameter.unsafeGetTensorImpl()] = std::move(made);
-  }
+  states[key_of<States>(parameter)] = std::move(made);
   return state;
 }
 
