@@ -12,8 +12,8 @@ if(MOLD AND NOT CMAKE_CROSSCOMPILING)
   add_link_options(-fuse-ld=mold)
 endif()
 
-# g++ looks for what it may free each time that its heap has doubled, which takes a tenth of a build.
-# Nothing is freed if there is memory for all compilers that run at once.
+# g++ looks for what it may free each time its heap has doubled, which takes a tenth of a build. If
+# there is memory for all compilers that run at once, it frees nothing.
 cmake_host_system_information(RESULT memory_mib QUERY TOTAL_PHYSICAL_MEMORY)
 cmake_host_system_information(RESULT processors QUERY NUMBER_OF_LOGICAL_CORES)
 math(EXPR compilers_mib "2500 * (${processors} + 2)")
