@@ -26,7 +26,7 @@ class LeaseFaults : public LoggedDeploy {
     inventory_ = inventory({{"first", daemons_[0]->address()}, {"second", daemons_[1]->address()}});
   }
   std::vector<std::string> sweep(const std::vector<std::string>& more) const {
-    auto arguments = small_sweep({"--splits", "modules", "--rounds", "40", "--exhaustive",
+    auto arguments = small_sweep({"--splits", "modules", "--rounds", "400", "--exhaustive",
                                   "--devices", inventory_, "--report", "none"});
     arguments.insert(arguments.begin(), "paretoctl");
     arguments.insert(arguments.end(), more.begin(), more.end());
