@@ -1,4 +1,4 @@
-// What becomes of a stream's pipeline if devices of its plan are lost.
+// Pipelines of a stream, if devices of their plan are lost.
 #include "coordinator/failover/failover_opener.h"
 
 #include <gmock/gmock.h>
@@ -118,7 +118,7 @@ TEST_F(FailoverOpenerTest, OthersTakeOverFromADeviceThatIsLost) {
   const auto pipeline = opener.open();
   ASSERT_TRUE(pipeline) << pipeline.error().message;
   EXPECT_THAT(announced_, ElementsAre(Names{"a", "c"}));
-  // What was lost once is not tried first again.
+  // The device that was lost is not tried first again.
   opened_.clear();
   EXPECT_TRUE(opener.open());
   EXPECT_THAT(opened_, ElementsAre(Names{"a", "c"}));
