@@ -10,8 +10,6 @@
 #include <cstdint>
 #include <cstring>
 
-#pragma GCC diagnostic ignored "-Wpsabi"
-
 #define PARETO_INLINE inline __attribute__((always_inline))
 
 #if defined(__x86_64__)
