@@ -18,7 +18,8 @@ std::string duration_text(double exact_seconds) {
 }
 
 // Logs are kept and read by people: a long sweep is some hundred lines.
-constexpr std::chrono::minutes kBetweenLines{1};
+constexpr Nanoseconds kShortestPause = std::chrono::seconds(10);
+constexpr Nanoseconds kLongestPause = std::chrono::minutes(1);
 const SteadyClock kRealClock;
 
 /// Returns the first word that has letters: "round" of "round 2/3", "of" of "12 of 90 plans
@@ -52,7 +53,10 @@ void Progress::show(std::size_t done, std::size_t total, const std::string& phas
   if (columns_ == 0) {
     const TimePoint time = clock_.now();
     const std::string doing = first_word(phase);
-    if (said_ && time - *said_ < kBetweenLines && doing == doing_) return;
+    const auto pause = [&] {
+      return std::clamp<Nanoseconds>(*said_ - begun_, kShortestPause, kLongestPause);
+    };
+    if (said_ && time - *said_ < pause() && doing == doing_) return;
     said_ = time;
     doing_ = doing;
     err_ << fmt::format("{} ({} done, {})\n", phase, counts, time_said) << std::flush;

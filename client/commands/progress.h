@@ -1,6 +1,7 @@
-// Progress on stderr: a bar on a terminal, elsewhere a line a minute, and one when something else
-// begins. It says how long the work has taken so far. It says how long is left only if a budget
-// limits it. Units of work differ too much in length to foretell the rest from those that ended.
+// Progress on stderr: a bar on a terminal. Elsewhere a line after ten seconds, later one a minute,
+// and one when something else begins. It says how long the work has taken so far. It says how long
+// is left only if a budget limits it. Units of work differ too much in length to foretell the rest
+// from those that ended.
 #pragma once
 
 #include <chrono>

@@ -17,7 +17,7 @@ class SetClock final : public Clock {
   TimePoint time{std::chrono::hours(1)};
 };
 
-TEST(Progress, OffATerminalALineAMinute) {
+TEST(Progress, OffATerminalALineNowAndThen) {
   std::ostringstream err;
   SetClock clock;
   {
@@ -32,11 +32,13 @@ TEST(Progress, OffATerminalALineAMinute) {
   EXPECT_EQ(err.str(),
             "probing pi-1 to pi-2, tcp (3/4 done, 0 s so far)\n"
             "round 1/2 (0/300 done, 0 s so far)\n"
-            "round 1/2 (60/300 done, 60 s so far)\n"
-            "round 1/2 (120/300 done, 2 min so far)\n"
-            "round 2/2 (180/300 done, 3 min so far)\n"
-            "round 2/2 (240/300 done, 4 min so far)\n"
-            "round 2/2 (300/300 done, 5 min so far)\n");
+            "round 1/2 (10/300 done, 10 s so far)\n"
+            "round 1/2 (20/300 done, 20 s so far)\n"
+            "round 1/2 (40/300 done, 40 s so far)\n"
+            "round 1/2 (80/300 done, 80 s so far)\n"
+            "round 1/2 (140/300 done, 2 min so far)\n"
+            "round 2/2 (200/300 done, 3 min so far)\n"
+            "round 2/2 (260/300 done, 4 min so far)\n");
 }
 
 TEST(Progress, OfABudgetTheMostThatIsLeftIsSaid) {
