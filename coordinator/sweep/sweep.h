@@ -89,7 +89,7 @@ struct SweepProgress {
   /// Seconds of measuring that an adaptive sweep may still take; it may end sooner. No value means
   /// an exhaustive one.
   std::optional<double> most_left_s{};
-  std::string phase;  ///< "round 2/3", "12 of 900 plans measured"
+  std::string phase;  ///< "round 2/3", "round 2/3, again", "12 of 900 plans measured"
   std::string now;    ///< "round 2/3 after:features.7 tcp"
   std::size_t trials = 0;
   std::size_t measured_trials = 0;  ///< with a round at least

@@ -137,7 +137,7 @@ Expected<> SweepRunner::run_unit(std::size_t place, const Pass& pass) {
   results::TrialRecord& trial = queue_.trial(place);
   const auto report_trial = [&] {
     progress_.phase = phase_of(pass);
-    report(fmt::format("{} {}{}", progress_.phase, pass.repeat ? "again " : "", trial.id));
+    report(progress_.phase + " " + trial.id);
   };
   if (!queue_.is_out(place) && !bench_.conditions().is_refused(trial.condition)) {
     report_trial();
@@ -185,7 +185,7 @@ bool SweepRunner::stopped() const {
 }
 
 std::string SweepRunner::phase_of(const Pass& pass) const {
-  if (!pass.phase.empty()) return pass.phase;
+  if (!pass.phase.empty()) return pass.repeat ? pass.phase + ", again" : pass.phase;
   return fmt::format("{} of {} measured", queue_.measured(), counted(queue_.size(), "plan"));
 }
 
