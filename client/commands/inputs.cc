@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "client/command.h"
-#include "core/tensor/npy.h"
 #include "core/base/counted.h"
+#include "core/tensor/npy.h"
 
 namespace pareto::client {
 namespace {

@@ -20,8 +20,8 @@ constexpr std::chrono::milliseconds kBack{500};
 
 FailoverOpener::FailoverOpener(const plan::Plan& plan, const std::vector<std::string>& others,
                                PlanWithout plan_without, cluster::Cluster& cluster,
-                               cluster::ShardPool& pool, load::DevicesInUse& devices,
-                               Deploy deploy, Announce announce)
+                               cluster::ShardPool& pool, load::DevicesInUse& devices, Deploy deploy,
+                               Announce announce)
     : plan_without_(std::move(plan_without)),
       cluster_(cluster),
       pool_(pool),

@@ -33,8 +33,7 @@ class MetricsServer {
   /// kInvalidArgument (no address), kPermission (port in use or not allowed), kExhausted.
   static Expected<std::unique_ptr<MetricsServer>> start(
       const std::string& address, Collect collect,
-      std::shared_ptr<tls::ServerTls> certificate = nullptr,
-      const ServerLimits& limits = {});
+      std::shared_ptr<tls::ServerTls> certificate = nullptr, const ServerLimits& limits = {});
   /// Answers under way are cut off.
   ~MetricsServer();
   MetricsServer(const MetricsServer&) = delete;

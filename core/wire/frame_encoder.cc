@@ -57,8 +57,7 @@ Expected<> FrameEncoder::encode_into(EncodedFrame& frame, const Message& message
   frame.head_.resize(kHeaderBytes);
   frame.trailer_.clear();
   // A ping measures the link itself.
-  const bool encodes = message.kind == MessageKind::kValues ||
-                       message.kind == MessageKind::kPart ||
+  const bool encodes = message.kind == MessageKind::kValues || message.kind == MessageKind::kPart ||
                        message.kind == MessageKind::kTrain ||
                        message.kind == MessageKind::kGradient;
   const Codec* const codec = encodes ? options_.codec : nullptr;

@@ -25,9 +25,9 @@ struct MetricsParts {
   std::string torch_version;
   MemoryProbe memory = read_memory;
   std::filesystem::path sysfs = "/sys";
-  const tls::ServerTls* certificate = nullptr;  ///< certificate of the metrics' own server
-  const tls::Credentials* credentials = nullptr;        ///< those of control and links
-  bool insecure = false;                                ///< everybody is let in
+  const tls::ServerTls* certificate = nullptr;    ///< certificate of the metrics' own server
+  const tls::Credentials* credentials = nullptr;  ///< those of control and links
+  bool insecure = false;                          ///< everybody is let in
 };
 
 /// Threads: any. Who works waits for it no longer than for a status call.

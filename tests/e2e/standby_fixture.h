@@ -97,7 +97,7 @@ class LoggedDeploy : public EndToEnd {
   nlohmann::json expect_whole(const std::string& name) const {
     const auto checked = paretoctl({"history", log(name), "--expected", log("quiet"), "--json"});
     EXPECT_EQ(checked.exit_code, 0) << checked.output << checked.errors;
-    const auto verdict = nlohmann::json::parse(checked.output, nullptr, false);
+    auto verdict = nlohmann::json::parse(checked.output, nullptr, false);
     if (!verdict.is_object()) return nlohmann::json::object();
     EXPECT_EQ(verdict["answered"], requests_) << checked.output;
     EXPECT_EQ(verdict["failed"], 0) << checked.output;

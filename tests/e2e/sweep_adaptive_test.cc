@@ -111,7 +111,7 @@ TEST_F(Sweep, SettingsAreADimensionThatIsPredictedToo) {
 TEST_F(Sweep, ManyPlansAreSweptAdaptivelyUnlessToldOtherwise) {
   const auto dry = [&](std::vector<std::string> more) {
     more.emplace_back("--dry-run");
-    return paretoctl(small_sweep(std::move(more))).errors;
+    return paretoctl(small_sweep(more)).errors;
   };
   const auto all = [&](std::vector<std::string> more) {
     more.insert(more.end(), {"--splits", "all", "--transport", "tcp,grpc"});

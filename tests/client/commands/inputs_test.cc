@@ -7,8 +7,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "core/tensor/npy.h"
 #include "client/commands/remembered_inputs.h"
+#include "core/tensor/npy.h"
 #include "partitioner/model/zoo/model_builder.h"
 #include "tests/client/support/program.h"
 

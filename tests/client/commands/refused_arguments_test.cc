@@ -5,8 +5,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "core/tensor/npy.h"
 #include "client/program.h"
+#include "core/tensor/npy.h"
 #include "tests/client/support/program.h"
 
 namespace pareto::client {
@@ -137,8 +137,9 @@ TEST_F(Program, WrongValuesAreAnsweredInItsOwnWords) {
           HasSubstr("--rounds 1.5: a whole number is needed"));
   refused({"report", "--svg"}, kExitUsage, HasSubstr("--svg needs a value: --svg FILE "));
   refused({"front", "--store"}, kExitUsage, HasSubstr("--store needs a value: --store FILE "));
-  refused(small("run", {"--split", "none", "--transport", "shm,tcp"}), kExitUsage,
-          AllOf(HasSubstr("--transport shm,tcp: one is taken here"), HasSubstr("--transport shm+tcp")));
+  refused(
+      small("run", {"--split", "none", "--transport", "shm,tcp"}), kExitUsage,
+      AllOf(HasSubstr("--transport shm,tcp: one is taken here"), HasSubstr("--transport shm+tcp")));
 }
 
 TEST_F(Program, FoldersThatAreNotThereAreNotMade) {

@@ -70,7 +70,7 @@ class FakePipeline final : public TrainingPipeline {
 
   Expected<std::vector<plan::StateTensor>> state() override {
     return std::vector<plan::StateTensor>{{"optimiser/weight/momentum", tensor_of({3}, momentum_)},
-                                    {"weight", tensor_of({3}, weight_)}};
+                                          {"weight", tensor_of({3}, weight_)}};
   }
   const std::vector<std::string>& devices() const override { return devices_; }
 

@@ -61,8 +61,8 @@ TEST(LearningRate, SchedulesAreReadAsTheyAreWritten) {
   for (const char* text : {"constant", "step:3:0.5", "cosine", "cosine:0.001"}) {
     EXPECT_EQ(schedule_text(rate_of(text)), text);
   }
-  for (const char* wrong : {"", "linear", "step", "step:x", "step:3:y", "step:3:1:1", "constant:1",
-                            "cosine:1:2"}) {
+  for (const char* wrong :
+       {"", "linear", "step", "step:x", "step:3:y", "step:3:1:1", "constant:1", "cosine:1:2"}) {
     LearningRate rate;
     const auto read = read_schedule(wrong, rate);
     ASSERT_FALSE(read) << wrong;
