@@ -57,6 +57,9 @@ Expected<> check(const DeviceProfile& profile) {
       !std::ranges::all_of(profile.jitter, is_factor)) {
     return refuse("jitter is at most 64 factors above 0, up to a billion");
   }
+  if (profile.cores < 0 || !(profile.max_error >= 0)) {
+    return refuse("cores and max_error are 0 or more");
+  }
   if (profile.others_share && !(*profile.others_share >= 0 && *profile.others_share <= 1)) {
     return refuse("others_share is 0 to 1");
   }

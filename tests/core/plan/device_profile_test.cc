@@ -131,6 +131,8 @@ TEST(DeviceProfileDocument, RefusesWhatIsNone) {
   EXPECT_THAT(message([](auto& j) { j["jitter"] = std::vector<double>(65, 1); }),
               HasSubstr("jitter"));
   EXPECT_EQ(message([](auto& j) { j["jitter"] = std::vector<double>(64, 1); }), "");
+  EXPECT_THAT(message([](auto& j) { j["cores"] = -4; }), HasSubstr("cores"));
+  EXPECT_THAT(message([](auto& j) { j["max_error"] = -0.1; }), HasSubstr("max_error"));
   EXPECT_FALSE(device_profile_from_json("{"));
 }
 
