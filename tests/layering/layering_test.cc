@@ -8,7 +8,6 @@
 #include <regex>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace {
@@ -239,7 +238,7 @@ struct Source {
 std::string folder_of(const fs::path& path) { return path.parent_path().string(); }
 
 std::vector<Source> read_tree() {
-  static const std::regex kInclude(R"(\s*([<"])([^>"]+)[>"].*)");
+  static const std::regex kInclude(R"(^\s*#\s*include\s*([<"])([^>"]+)[>"])");
   std::vector<Source> sources;
   const fs::path root = PARETO_SOURCE_DIR;
   for (const char* top : {"core", "partitioner", "netem", "daemon", "coordinator", "client"}) {
@@ -254,10 +253,8 @@ std::vector<Source> read_tree() {
       std::smatch match;
       while (std::getline(file, line)) {
         // A regular expression for every line of the tree would take a minute.
-        constexpr std::string_view kBegin = "#include";
-        if (!line.starts_with(kBegin)) continue;
-        line.erase(0, kBegin.size());
-        if (std::regex_match(line, match, kInclude)) {
+        if (line.find("include") == std::string::npos) continue;
+        if (std::regex_search(line, match, kInclude)) {
           source.includes.push_back({match[2], match[1] == "\""});
         }
       }
