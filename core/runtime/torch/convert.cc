@@ -8,7 +8,10 @@ namespace {
 
 constexpr int kMaxDepth = 64;
 
-Expected<Value> convert(const c10::IValue& value, int depth);
+/// Returns what stands for a tensor.
+using ConvertTensor = Expected<Tensor> (*)(const at::Tensor& tensor);
+
+Expected<Value> convert(const c10::IValue& value, ConvertTensor tensor, int depth);
 
 MemoryLayout layout_of(const at::Tensor& tensor) {
   const bool channels_last = tensor.layout() == c10::kStrided && tensor.dim() == 4 &&
@@ -22,65 +25,81 @@ at::MemoryFormat format_of(MemoryLayout layout) {
                                                : at::MemoryFormat::Contiguous;
 }
 
-/// Returns the tensor in that layout; the same bytes if it lies so already.
-Expected<Tensor> share(const at::Tensor& tensor, MemoryLayout layout) {
+/// Returns the dtype of a tensor that may cross a boundary.
+Expected<DType> crossing_dtype(const at::Tensor& tensor) {
   const auto dtype = from_scalar_type(tensor.scalar_type());
   if (!dtype || tensor.layout() != c10::kStrided || tensor.is_meta()) {
     return fail(ErrorCode::kInvalidArgument, "a tensor of type {} cannot cross a boundary",
                 tensor.toString());
   }
+  return *dtype;
+}
+
+/// Returns the tensor in that layout; the same bytes if it lies so already.
+Expected<Tensor> share(const at::Tensor& tensor, MemoryLayout layout) {
+  PARETO_ASSIGN(const DType dtype, crossing_dtype(tensor));
   try {
     const auto dense = std::make_shared<const at::Tensor>(
         tensor.detach().cpu().resolve_conj().resolve_neg().contiguous(format_of(layout)));
-    return Tensor::borrow(*dtype, dense->sizes().vec(),
+    return Tensor::borrow(dtype, dense->sizes().vec(),
                           static_cast<const std::byte*>(dense->data_ptr()), dense, layout);
   } catch (const c10::Error& error) {
     return fail(ErrorCode::kExhausted, "copying a tensor: {}", error.what_without_backtrace());
   }
 }
 
+Expected<Tensor> share_as_it_lies(const at::Tensor& tensor) {
+  return share(tensor, layout_of(tensor));
+}
+
+Expected<Tensor> shape_alone(const at::Tensor& tensor) {
+  PARETO_ASSIGN(const DType dtype, crossing_dtype(tensor));
+  return Tensor::borrow(dtype, tensor.sizes().vec(), nullptr, nullptr);
+}
+
 template <typename Items>
-Expected<std::vector<Value>> convert_all(const Items& items, int depth) {
+Expected<std::vector<Value>> convert_all(const Items& items, ConvertTensor tensor, int depth) {
   std::vector<Value> values;
   values.reserve(items.size());
   for (const c10::IValue& item : items) {
-    PARETO_ASSIGN(Value converted, convert(item, depth));
+    PARETO_ASSIGN(Value converted, convert(item, tensor, depth));
     values.push_back(std::move(converted));
   }
   return values;
 }
 
-Expected<Value> convert_dict(const c10::IValue& value, int depth) {
+Expected<Value> convert_dict(const c10::IValue& value, ConvertTensor tensor, int depth) {
   Dict dict;
   for (const auto& entry : value.toGenericDict()) {
-    PARETO_ASSIGN(Value key, convert(entry.key(), depth));
-    PARETO_ASSIGN(Value item, convert(entry.value(), depth));
+    PARETO_ASSIGN(Value key, convert(entry.key(), tensor, depth));
+    PARETO_ASSIGN(Value item, convert(entry.value(), tensor, depth));
     dict.items.emplace_back(std::move(key), std::move(item));
   }
   return Value(std::move(dict));
 }
 
-Expected<Value> convert(const c10::IValue& value, int depth) {
+Expected<Value> convert(const c10::IValue& value, ConvertTensor tensor, int depth) {
   if (depth > kMaxDepth) return fail(ErrorCode::kInvalidArgument, "a value nested too deeply");
   if (value.isNone()) return Value(None{});
   if (value.isTensor()) {
     if (!value.toTensor().defined()) return Value(Uninitialized{});
-    PARETO_ASSIGN(Tensor tensor, share(value.toTensor(), layout_of(value.toTensor())));
-    return Value(std::move(tensor));
+    return tensor(value.toTensor()).map([](Tensor&& converted) {
+      return Value(std::move(converted));
+    });
   }
   if (value.isBool()) return Value(value.toBool());
   if (value.isInt()) return Value(value.toInt());
   if (value.isDouble()) return Value(value.toDouble());
   if (value.isString()) return Value(value.toStringRef());
   if (value.isList()) {
-    PARETO_ASSIGN(auto items, convert_all(value.toListRef(), depth + 1));
+    PARETO_ASSIGN(auto items, convert_all(value.toListRef(), tensor, depth + 1));
     return Value(List{std::move(items)});
   }
   if (value.isTuple()) {
-    PARETO_ASSIGN(auto items, convert_all(value.toTupleRef().elements(), depth + 1));
+    PARETO_ASSIGN(auto items, convert_all(value.toTupleRef().elements(), tensor, depth + 1));
     return Value(Tuple{std::move(items)});
   }
-  if (value.isGenericDict()) return convert_dict(value, depth + 1);
+  if (value.isGenericDict()) return convert_dict(value, tensor, depth + 1);
   if (value.tagKind() == "Uninitialized") return Value(Uninitialized{});
   return fail(ErrorCode::kInvalidArgument, "a value of type {} cannot cross a boundary",
               value.tagKind());
@@ -198,7 +217,11 @@ at::Tensor to_torch(const Tensor& tensor) {
   return at::from_blob(bytes, tensor.shape(), strides, let_go, options);
 }
 
-Expected<Value> from_ivalue(const c10::IValue& value) { return convert(value, 0); }
+Expected<Value> from_ivalue(const c10::IValue& value) {
+  return convert(value, &share_as_it_lies, 0);
+}
+
+Expected<Value> without_bytes(const c10::IValue& value) { return convert(value, &shape_alone, 0); }
 
 c10::IValue to_ivalue(const Value& value, const c10::TypePtr& type) {
   return std::visit(ToIValue{type}, value.storage());

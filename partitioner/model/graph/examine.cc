@@ -191,9 +191,9 @@ Expected<Examined> examine_flat(const Flat& flat, const std::vector<InputShape>&
   Examined examined{std::move(graph), {}, std::nullopt};
   if (runs.size() == 1) examined.only_batch = runs.front().batch;
   examined.illegal.resize(examined.graph.operators.size() + 1);
+  const auto live = live_everywhere(examined.graph);
   for (std::size_t position = 1; position < examined.graph.operators.size(); ++position) {
-    for (const std::int64_t index :
-         live_values(examined.graph, static_cast<std::int64_t>(position))) {
+    for (const std::int64_t index : live[position]) {
       const auto at = static_cast<std::size_t>(index);
       if (reasons[at].empty()) continue;
       examined.illegal[position] =

@@ -15,29 +15,6 @@ namespace {
 
 using torch::jit::Node;
 
-/// Returns the same tree with tensors that have a shape and no bytes.
-Value without_bytes(const Value& value) {
-  if (const auto* tensor = value.get_if<Tensor>()) {
-    auto empty = Tensor::borrow(tensor->dtype(), tensor->shape(), nullptr, nullptr);
-    return empty ? Value(*std::move(empty)) : value;
-  }
-  const auto all = [](const std::vector<Value>& items) {
-    std::vector<Value> result;
-    for (const Value& item : items) result.push_back(without_bytes(item));
-    return result;
-  };
-  if (const auto* list = value.get_if<List>()) return List{all(list->items)};
-  if (const auto* tuple = value.get_if<Tuple>()) return Tuple{all(tuple->items)};
-  if (const auto* dict = value.get_if<Dict>()) {
-    Dict result;
-    for (const auto& [key, item] : dict->items) {
-      result.items.emplace_back(key, without_bytes(item));
-    }
-    return result;
-  }
-  return value;
-}
-
 /// Returns whether a list or dict may be added to after it was made.
 bool may_be_filled(const torch::jit::Value* value) {
   if (!is_container(value)) return false;
@@ -134,7 +111,7 @@ Expected<std::vector<c10::IValue>> arguments_at(const Flat& flat,
 void ExampleRun::see(std::size_t index, const c10::IValue& value) {
   if (knows_ranges) ranges[index] = range_of(value);
   if (is_of_data) samples[index] = sample_of(value);
-  seen[index] = runtime::from_ivalue(value).map(without_bytes);
+  seen[index] = runtime::without_bytes(value);
   layouts[index] = layout_of(value);
   if (holds_views(value)) reasons[index] = "it holds views, whose strides would not cross";
 }

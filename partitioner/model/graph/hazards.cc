@@ -94,13 +94,14 @@ std::string at_operator(const Graph& graph, std::size_t position) {
   return fmt::format("{} (op {}{}{})", op.kind, position, op.scope.empty() ? "" : " in ", op.scope);
 }
 
-void forbid_shared_memory(const Graph& graph, const Write& write,
-                          std::vector<std::string>& reasons) {
+/// `live`: the values that cross each position.
+void forbid_shared_memory(const Graph& graph, const std::vector<std::vector<std::int64_t>>& live,
+                          const Write& write, std::vector<std::string>& reasons) {
   for (std::size_t position = 1; position <= write.position; ++position) {
     if (!reasons[position].empty()) continue;
     std::size_t tensors = 0;
     std::vector<std::string> names;
-    for (const std::int64_t index : live_values(graph, static_cast<std::int64_t>(position))) {
+    for (const std::int64_t index : live[position]) {
       const auto at = static_cast<std::size_t>(index);
       if (!write.values[at]) continue;
       tensors += tensors_of(graph.values[at].spec).size();
@@ -270,9 +271,10 @@ void find_written_weights(Flat& flat) {
 
 void find_hazards(const Flat& flat, Graph& graph, std::vector<std::string>& reasons, Ties& ties) {
   const std::vector<Write> writes = Finder(flat).run();
+  const auto live = live_everywhere(graph);
   for (const Write& write : writes) {
     forbid_unfilled(graph, write, reasons, ties);
-    forbid_shared_memory(graph, write, reasons);
+    forbid_shared_memory(graph, live, write, reasons);
     forbid_split_state(graph, write, reasons);
     const bool keeps_state =
         std::find(write.weights.begin(), write.weights.end(), true) != write.weights.end();

@@ -37,19 +37,6 @@ plan::OperatorRanges operators_before(std::int64_t position) {
   return position > 0 ? plan::OperatorRanges{{0, position}} : plan::OperatorRanges{};
 }
 
-/// Returns the values that cross each position 0 … operators, ascending.
-std::vector<std::vector<std::int64_t>> live_everywhere(const Graph& graph) {
-  std::vector<std::vector<std::int64_t>> live(graph.operators.size() + 1);
-  for (std::size_t index = 0; index < graph.values.size(); ++index) {
-    const GraphValue& value = graph.values[index];
-    const std::int64_t last = last_crossing(graph, value);
-    for (std::int64_t position = value.producer + 1; position <= last; ++position) {
-      live[static_cast<std::size_t>(position)].push_back(static_cast<std::int64_t>(index));
-    }
-  }
-  return live;
-}
-
 /// A batch norm folds into the convolution before it, a dropout belongs to the operator before it.
 void forbid_inside_pairs(const Graph& graph, std::vector<SplitPoint>& points) {
   for (const Tie& pair : ties_of_pairs(graph)) {
@@ -182,6 +169,18 @@ std::vector<SplitPoint> find_split_points(const Graph& graph,
 
 std::vector<std::int64_t> live_values(const Graph& graph, std::int64_t position) {
   return live_values(graph, operators_before(position));
+}
+
+std::vector<std::vector<std::int64_t>> live_everywhere(const Graph& graph) {
+  std::vector<std::vector<std::int64_t>> live(graph.operators.size() + 1);
+  for (std::size_t index = 0; index < graph.values.size(); ++index) {
+    const GraphValue& value = graph.values[index];
+    const std::int64_t last = last_crossing(graph, value);
+    for (std::int64_t position = value.producer + 1; position <= last; ++position) {
+      live[static_cast<std::size_t>(position)].push_back(static_cast<std::int64_t>(index));
+    }
+  }
+  return live;
 }
 
 std::vector<plan::BoundaryValue> boundary(const Graph& graph, std::int64_t position) {

@@ -42,6 +42,9 @@ std::vector<SplitPoint> find_split_points(const Graph& graph,
 
 /// Returns the values that cross a position, 0 (the inputs of the model) … operators (its outputs).
 std::vector<std::int64_t> live_values(const Graph& graph, std::int64_t position);
+/// Returns the values that cross each position 0 … operators.
+std::vector<std::vector<std::int64_t>> live_everywhere(const Graph& graph);
+
 /// Returns what shards exchange there: between two shards, tensors have their dimensions in the
 /// order of memory.
 std::vector<plan::BoundaryValue> boundary(const Graph& graph, std::int64_t position);

@@ -23,26 +23,31 @@ bool holds_numbers(const c10::TypePtr& type) {
   return is_number_type(type);
 }
 
-/// Returns a tensor of the CPU that lies row by row and is not quantised; null for all else. Half
-/// precision is computed: LibTorch may refuse it.
-const at::Tensor* plain_tensor(std::span<const c10::IValue> inputs, std::size_t index) {
+/// Returns a dense tensor of the CPU that has elements and is not quantised; null for all else.
+/// Half precision is computed: LibTorch may refuse it.
+const at::Tensor* dense_tensor(std::span<const c10::IValue> inputs, std::size_t index) {
   if (index >= inputs.size() || !inputs[index].isTensor()) return nullptr;
   const at::Tensor& tensor = inputs[index].toTensor();
-  const bool is_plain = tensor.defined() && tensor.is_cpu() && tensor.layout() == at::kStrided &&
+  const bool is_dense = tensor.defined() && tensor.is_cpu() && tensor.layout() == at::kStrided &&
                         !tensor.is_quantized() && tensor.is_floating_point() &&
-                        tensor.scalar_type() != at::kHalf && tensor.is_contiguous() &&
-                        tensor.numel() > 0 &&
-                        tensor.suggest_memory_format() == at::MemoryFormat::Contiguous;
-  return is_plain ? &tensor : nullptr;
+                        tensor.scalar_type() != at::kHalf && tensor.numel() > 0;
+  return is_dense ? &tensor : nullptr;
 }
 
-/// Returns whether a bias is none, or one number for each of `count`.
-bool is_bias(std::span<const c10::IValue> inputs, std::size_t index, std::int64_t count,
+/// Returns a dense tensor that lies row by row; null for all else.
+const at::Tensor* plain_tensor(std::span<const c10::IValue> inputs, std::size_t index) {
+  const at::Tensor* tensor = dense_tensor(inputs, index);
+  const bool is_plain = tensor != nullptr && tensor->is_contiguous() &&
+                        tensor->suggest_memory_format() == at::MemoryFormat::Contiguous;
+  return is_plain ? tensor : nullptr;
+}
+
+/// Returns whether a bias or scale is none, or a plain tensor of that shape.
+bool is_bias(std::span<const c10::IValue> inputs, std::size_t index, at::IntArrayRef shape,
              const at::Tensor& like) {
   if (index >= inputs.size() || inputs[index].isNone()) return true;
   const at::Tensor* bias = plain_tensor(inputs, index);
-  return bias != nullptr && bias->dim() == 1 && bias->size(0) == count &&
-         bias->scalar_type() == like.scalar_type();
+  return bias != nullptr && bias->sizes() == shape && bias->scalar_type() == like.scalar_type();
 }
 
 /// Returns the two numbers of a list of one or two; none of anything else.
@@ -65,7 +70,7 @@ std::optional<at::Tensor> convolution_zeros(std::span<const c10::IValue> inputs,
   if (input == nullptr || weight == nullptr || !stride || !padding || !dilation ||
       groups_at >= inputs.size() || !inputs[groups_at].isInt() || input->dim() != 4 ||
       weight->dim() != 4 || input->scalar_type() != weight->scalar_type() ||
-      !is_bias(inputs, 2, weight->size(0), *input)) {
+      !is_bias(inputs, 2, weight->sizes().slice(0, 1), *input)) {
     return std::nullopt;
   }
   const std::int64_t groups = inputs[groups_at].toInt();
@@ -89,12 +94,50 @@ std::optional<at::Tensor> linear_zeros(std::span<const c10::IValue> inputs) {
   const at::Tensor* weight = plain_tensor(inputs, 1);
   if (input == nullptr || weight == nullptr || weight->dim() != 2 || input->dim() < 2 ||
       input->size(-1) != weight->size(1) || input->scalar_type() != weight->scalar_type() ||
-      !is_bias(inputs, 2, weight->size(0), *input)) {
+      !is_bias(inputs, 2, weight->sizes().slice(0, 1), *input)) {
     return std::nullopt;
   }
   std::vector<std::int64_t> shape = input->sizes().vec();
   shape.back() = weight->size(0);
   return at::zeros(shape, input->options());
+}
+
+/// Of products with one matrix on each side for each of the leading dimensions.
+std::optional<at::Tensor> product_zeros(std::span<const c10::IValue> inputs) {
+  const at::Tensor* left = dense_tensor(inputs, 0);
+  const at::Tensor* right = dense_tensor(inputs, 1);
+  if (left == nullptr || right == nullptr || left->dim() < 3 || left->dim() != right->dim() ||
+      left->size(-1) != right->size(-2) || left->scalar_type() != right->scalar_type()) {
+    return std::nullopt;
+  }
+  const auto leading = static_cast<std::size_t>(left->dim() - 2);
+  if (left->sizes().slice(0, leading) != right->sizes().slice(0, leading)) return std::nullopt;
+  std::vector<std::int64_t> shape = left->sizes().vec();
+  shape.back() = right->size(-1);
+  return at::zeros(shape, left->options());
+}
+
+std::optional<at::Tensor> softmax_zeros(std::span<const c10::IValue> inputs) {
+  const at::Tensor* input = plain_tensor(inputs, 0);
+  if (input == nullptr || inputs.size() != 3 || !inputs[1].isInt() || !inputs[2].isNone()) {
+    return std::nullopt;
+  }
+  const std::int64_t dim = inputs[1].toInt();
+  if (dim < -input->dim() || dim >= input->dim()) return std::nullopt;
+  return at::zeros(input->sizes(), input->options());
+}
+
+std::optional<at::Tensor> layer_norm_zeros(std::span<const c10::IValue> inputs) {
+  const at::Tensor* input = plain_tensor(inputs, 0);
+  if (input == nullptr || inputs.size() < 4 || !inputs[1].isIntList()) return std::nullopt;
+  const std::vector<std::int64_t> normalised = inputs[1].toIntVector();
+  if (normalised.empty() || normalised.size() > input->sizes().size() ||
+      input->sizes().slice(input->sizes().size() - normalised.size()) !=
+          at::IntArrayRef(normalised) ||
+      !is_bias(inputs, 2, normalised, *input) || !is_bias(inputs, 3, normalised, *input)) {
+    return std::nullopt;
+  }
+  return at::zeros(input->sizes(), input->options());
 }
 
 }  // namespace
@@ -135,6 +178,9 @@ std::optional<at::Tensor> zeros_of_layer(const Node* node, std::span<const c10::
     return convolution_zeros(inputs, kGroups);
   }
   if (kind == "aten::linear") return linear_zeros(inputs);
+  if (kind == "aten::matmul") return product_zeros(inputs);
+  if (kind == "aten::softmax") return softmax_zeros(inputs);
+  if (kind == "aten::layer_norm") return layer_norm_zeros(inputs);
   return std::nullopt;
 }
 

@@ -60,6 +60,22 @@ TEST(UnreadLayers, HaveTheShapeAndLayoutOfWhatTheyStandFor) {
   EXPECT_EQ(compared("torch.linear(x0, x1)", {torch::randn({3, 7}), torch::randn({4, 7})}), 1);
 }
 
+TEST(UnreadLayers, OfTransformersHaveTheShapeAndLayoutOfWhatTheyStandFor) {
+  const at::Tensor queries = torch::randn({2, 3, 5, 4});
+  EXPECT_EQ(compared("torch.matmul(x0, x1)", {queries, torch::randn({2, 3, 4, 6})}), 1);
+  EXPECT_EQ(compared("torch.matmul(x0, x1)", {queries, torch::randn({2, 3, 6, 4}).mT()}), 1);
+  EXPECT_EQ(compared("torch.matmul(x0, x1)",
+                     {torch::randn({2, 5, 3, 4}).transpose(1, 2), torch::randn({2, 3, 4, 6})}),
+            1);
+  EXPECT_EQ(compared("torch.matmul(x0, x1)", {torch::randn({3, 5, 4}), torch::randn({3, 4, 1})}),
+            1);
+  EXPECT_EQ(compared("torch.softmax(x0, -1)", {queries}), 1);
+  EXPECT_EQ(compared("torch.softmax(x0, 1)", {queries}), 1);
+  const at::Tensor scale = torch::randn({5, 4});
+  EXPECT_EQ(compared("torch.layer_norm(x0, [5, 4], x1, x1)", {queries, scale}), 1);
+  EXPECT_EQ(compared("torch.layer_norm(x0, [4])", {queries}), 1);
+}
+
 TEST(UnreadLayers, ThatAreNotCommonCompute) {
   const at::Tensor pictures = torch::randn({2, 6, 11, 13});
   const at::Tensor filters = torch::randn({8, 6, 3, 3});
@@ -75,6 +91,21 @@ TEST(UnreadLayers, ThatAreNotCommonCompute) {
                      {pictures, torch::randn({6, 8, 3, 3})}),
             0);
   EXPECT_EQ(compared("torch.relu(x0)", {pictures}), 0);
+  EXPECT_EQ(compared("torch.matmul(x0, x1)", {pictures, torch::randn({13, 2})}), 0);
+  EXPECT_EQ(compared("torch.matmul(x0, x1)", {pictures, torch::randn({1, 6, 13, 2})}), 0);
+  EXPECT_EQ(compared("torch.softmax(x0, 1, 7)", {pictures}), 0);
+  EXPECT_EQ(compared("torch.softmax(x0, 1)", {pictures.transpose(1, 2)}), 0);
+  EXPECT_EQ(compared("torch.layer_norm(x0, [11, 13])", {pictures.transpose(0, 1)}), 0);
+}
+
+TEST(UnreadLayers, AWrongOneOfATransformerIsStillRefusedInLibTorchsWords) {
+  for (const char* body : {"torch.matmul(x, torch.ones([2, 4, 4]))", "torch.softmax(x, 3)",
+                           "torch.layer_norm(x, [7])"}) {
+    const auto model = test::open(
+        test::scripted("Wrong", "def forward(self, x):\n    return " + std::string(body) + "\n"),
+        "5x8");
+    EXPECT_FALSE(model) << body;
+  }
 }
 
 /// Returns whether the body of forward(self, x, w) ignores the numbers of x.
