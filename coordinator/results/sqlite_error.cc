@@ -17,6 +17,19 @@ bool is_out_of_space(int code, int extended_code, int system_errno) {
          (system_errno == ENOSPC || system_errno == EDQUOT || system_errno == EFBIG);
 }
 
+bool is_unsynced(int extended_code) {
+  return extended_code == SQLITE_IOERR_FSYNC || extended_code == SQLITE_IOERR_DIR_FSYNC ||
+         extended_code == SQLITE_IOERR_TRUNCATE;
+}
+
+/// Returns whether it was a file next to the results file that could not be opened. SQLite tries
+/// again without making it, so that its errno says only that it is not there.
+bool is_file_beside(int code, int system_errno, const std::filesystem::path& path) {
+  std::error_code unknown;
+  return code == SQLITE_CANTOPEN && system_errno == ENOENT &&
+         std::filesystem::exists(path, unknown);
+}
+
 }  // namespace
 
 Error error_from_sqlite(const SQLite::Exception& exception, int system_errno,
@@ -36,9 +49,23 @@ Error error_from_sqlite(const SQLite::Exception& exception, int system_errno,
                     "space, or give another file with --store",
                     file)};
   }
+  if (is_file_beside(code, system_errno, path)) {
+    return {ErrorCode::kExhausted,
+            fmt::format("{}: the file next to it that notes changes cannot be made: its file "
+                        "system may be full, or may only be read: free some space, or give another "
+                        "file with --store",
+                        file)};
+  }
   const auto with_reason = [&](ErrorCode error_code, std::string_view sentence) {
     return Error{error_code, fmt::format("{}: {} ({})", file, sentence, exception.what())};
   };
+  // SQLite makes other calls before it tells, so that the cause is lost.
+  if (is_unsynced(exception.getExtendedErrorCode())) {
+    return with_reason(ErrorCode::kExhausted,
+                       "what was written did not reach the disk: its file system may be full, or "
+                       "the disk broken; what was stored stays readable: free some space, or give "
+                       "another file with --store");
+  }
   switch (code) {
     case SQLITE_NOTADB:
       return {ErrorCode::kCorrupt, fmt::format("{}: not a results file", file)};

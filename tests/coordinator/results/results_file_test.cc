@@ -1,11 +1,14 @@
 #include "coordinator/results/results_file.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <fstream>
 
@@ -172,6 +175,40 @@ TEST_F(Store, AFullDiskStopsWritingAndLeavesTheFileReadable) {
   for (std::size_t i = 0; i < loaded->trials.size(); ++i) {
     EXPECT_EQ(whole(loaded->trials[i]), whole(run.trials[i]));
   }
+}
+
+/// The disk is too full for SQLite to make another file, for as long as it lives.
+class NoNewFiles {
+ public:
+  NoNewFiles() { set(reinterpret_cast<sqlite3_syscall_ptr>(&open_existing)); }
+  ~NoNewFiles() { set(nullptr); }
+  NoNewFiles(const NoNewFiles&) = delete;
+  NoNewFiles& operator=(const NoNewFiles&) = delete;
+
+ private:
+  static int open_existing(const char* path, int flags, int /*mode*/) {
+    if ((flags & O_CREAT) == 0 || ::access(path, F_OK) == 0) return ::open(path, flags & ~O_CREAT);
+    errno = ENOSPC;
+    return -1;
+  }
+  static void set(sqlite3_syscall_ptr call) {
+    sqlite3_vfs* system = sqlite3_vfs_find(nullptr);
+    EXPECT_EQ(system->xSetSystemCall(system, "open", call), SQLITE_OK);
+  }
+};
+
+TEST_F(Store, SaysThatTheDiskMayBeTooFullForAFileNextToIt) {
+  const RunRecord run = test::synthetic_run({.batches = {1}, .split_points = 1});
+  put_all(*open(), run);
+  const auto opened = [&] {
+    const NoNewFiles full;
+    return ResultStore::open(path());
+  }();
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, ErrorCode::kExhausted) << opened.error().message;
+  EXPECT_THAT(opened.error().message, HasSubstr("its file system may be full"));
+  EXPECT_THAT(opened.error().message, HasSubstr(path().string()));
+  EXPECT_EQ(open()->load_run("last")->id, run.id);
 }
 
 TEST_F(Store, AKilledWriterLeavesWholeRows) {
