@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "client/command.h"
+#include "coordinator/load/micro_batch.h"
 #include "core/base/counted.h"
 #include "core/tensor/npy.h"
 
@@ -47,6 +48,31 @@ bool is_batch_in_front(const TensorSpec& spec) {
     if (dim.per_sample != 0 && !(i == 0 && dim == SymbolicDim{0, 1})) return false;
   }
   return true;
+}
+
+/// Refuses to cut a batch that the model does not compute sample by sample, as a product of all
+/// samples with each other or a branch on the batch's size.
+Expected<> compare_cut(const Model& model, const plan::Plan& plan, const std::string& asked) {
+  // More than rounding, which depends on the batch.
+  constexpr double kMostError = 1e-3;
+  constexpr std::uint64_t kSeed = 1;
+  PARETO_ASSIGN(std::vector<Value> inputs, model.example_inputs(plan.batch, kSeed));
+  PARETO_ASSIGN(std::vector<Value> whole, model.run_whole(inputs));
+  const auto sizes = load::micro_batch_sizes(plan);
+  PARETO_ASSIGN(const auto parts, load::split_batch(Tuple{std::move(inputs)}, sizes));
+  std::vector<Value> results;
+  for (const Value& part : parts) {
+    PARETO_ASSIGN(auto outputs,
+                  with_context(model.run_whole(part.get_if<Tuple>()->items), "{}", asked));
+    results.emplace_back(Tuple{std::move(outputs)});
+  }
+  PARETO_ASSIGN(const Value joined, with_context(load::join_batch(results, sizes), "{}", asked));
+  const double error = relative_error(Tuple{std::move(whole)}, joined);
+  if (error <= kMostError) return {};
+  return fail(ErrorCode::kInvalidArgument,
+              "{}: {} does not compute each sample by itself: a batch of {} in parts of {} gives "
+              "other outputs, off by {:.2g} of the largest; leave the batch whole",
+              asked, model.name(), plan.batch, plan.message_batch(), error);
 }
 
 }  // namespace
@@ -140,7 +166,8 @@ Expected<> check_cut(const Model& model, const plan::Plan& plan) {
     return {};
   };
   PARETO_TRY(check(graph.inputs, "input"));
-  return check(graph.outputs, "output");
+  PARETO_TRY(check(graph.outputs, "output"));
+  return compare_cut(model, plan, asked);
 }
 
 std::string only_batch_notice(const Model& model) {

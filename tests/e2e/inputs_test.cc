@@ -204,6 +204,30 @@ TEST_F(Inputs, TheBatchMayStandAnywhereAndAllOutputsAreWritten) {
   EXPECT_THAT(parts.errors, HasSubstr("float32[2xBx8]"));
 }
 
+TEST_F(Inputs, ABatchIsNotCutIfItsSamplesAreNotComputedAlone) {
+  const auto run = [&](const std::string& name, const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"run",           "--model", path(name + ".pt"),
+                                       "--input-shape", "6",       "--split",
+                                       "after:first",   "--batch", "8",
+                                       "--requests",    "2"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return paretoctl(arguments);
+  };
+  const auto parts = run("together", {"--micro-batch", "2"});
+  EXPECT_EQ(parts.exit_code, 2) << parts.output;
+  EXPECT_THAT(parts.errors, AllOf(HasSubstr("--micro-batch 2"), HasSubstr("by itself"),
+                                  HasSubstr("a batch of 8 in parts of 2")));
+  EXPECT_EQ(run("counting", {"--schedule", "overlap"}).exit_code, 2);
+  const auto whole = run("counting", {"--save-plan", path("whole.json")});
+  ASSERT_EQ(whole.exit_code, 0) << whole.errors;
+  json plan = json::parse(slurp(path("whole.json")));
+  plan["micro_batch"] = 4;
+  std::ofstream(path("parts.json")) << plan.dump();
+  const auto deployed = paretoctl({"deploy", "--plan", path("parts.json"), data("counting", 1)});
+  EXPECT_EQ(deployed.exit_code, 2) << deployed.output;
+  EXPECT_THAT(deployed.errors, HasSubstr("by itself"));
+}
+
 TEST_F(Inputs, AZeroThatEmptiesTheRequestIsSaid) {
   const std::string model = path("emptied.pt");
   const auto done = paretoctl({"splits", "--model", model, "--input-shape", "3x4;scalar:int64"});

@@ -117,10 +117,36 @@ def floats(*shape):
     return numpy.random.RandomState(1).standard_normal(shape).astype("float32")
 
 
+class Together(torch.nn.Module):
+    """Mixes the samples of a batch."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = torch.nn.Linear(6, 6)
+
+    def forward(self, x):
+        y = self.first(x)
+        return torch.softmax(y @ y.t(), 1) @ y
+
+
+class Counting(torch.nn.Module):
+    """Uses the size of the batch as a number."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = torch.nn.Linear(6, 6)
+
+    def forward(self, x):
+        y = self.first(x)
+        return y * x.size(0) if x.size(0) > 4 else -y
+
+
 save("lengths", Lengths(), None, numpy.random.RandomState(1).randint(1, 40, (3, 7)), numpy.array([7, 5, 4]))
 save("fixed8", Fixed(), torch.zeros(8, 6), floats(8, 6))
 save("four_or_one", FourOrOne(), torch.zeros(4, 6), floats(4, 6))
 save("recurrent", Recurrent(), None, floats(3, 5, 6), floats(2, 3, 8))
+save("together", Together(), None, floats(8, 6))
+save("counting", Counting(), None, floats(8, 6))
 save("emptied", Emptied(), None, floats(1, 3, 4), numpy.array([2]))
 save("labels", Labels(), None, numpy.array([[-100, 39, 3], [7, -100, 20]]))
 # One that needs an operator of a library, which need not be there.
