@@ -42,8 +42,8 @@ std::optional<std::int64_t> own_batch(const model::Model& model);
 Expected<std::vector<std::int64_t>> batches_for(Context& context, const model::Model& model,
                                                 const std::vector<std::int64_t>& named,
                                                 const std::vector<std::int64_t>& usual = {1});
-/// Checks that the model gives the same outputs for a batch in the parts that the plan cuts it into:
-/// it runs the whole model both ways.
+/// Checks that the model gives the same outputs for a batch in the parts that the plan cuts it
+/// into. It runs the whole model both ways.
 /// Fails: kInvalidArgument, with the input or output whose first dimension is not the batch, with
 /// the only batch that the model runs at, or with how far the outputs are off.
 Expected<> check_cut(const model::Model& model, const plan::Plan& plan);

@@ -27,7 +27,7 @@ at::Tensor to_torch(const Tensor& tensor);
 /// with kInvalidArgument, naming what was met, for all else (devices, objects, futures …). A tensor
 /// keeps its MemoryLayout, any other order becomes row-major.
 Expected<Value> from_ivalue(const c10::IValue& value);
-/// As from_ivalue(), but tensors have a dtype, a shape and no bytes. Nothing is copied.
+/// Returns the same, with tensors that have a dtype, a shape and no bytes. Nothing is copied.
 Expected<Value> without_bytes(const c10::IValue& value);
 /// Converts a value. `type` is what the graph expects there: only it knows the element type of an
 /// empty list. Throws c10::Error if the value does not fit it.

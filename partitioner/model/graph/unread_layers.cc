@@ -102,7 +102,7 @@ std::optional<at::Tensor> linear_zeros(std::span<const c10::IValue> inputs) {
   return at::zeros(shape, input->options());
 }
 
-/// Of products with one matrix on each side for each of the leading dimensions.
+/// Returns zeros of products: on each side one matrix for each index of the leading dimensions.
 std::optional<at::Tensor> product_zeros(std::span<const c10::IValue> inputs) {
   const at::Tensor* left = dense_tensor(inputs, 0);
   const at::Tensor* right = dense_tensor(inputs, 1);

@@ -20,9 +20,9 @@ bool ignores_numbers(torch::jit::Graph& graph, std::size_t data_inputs);
 /// and no input holds integers, which devices would see examples of.
 bool may_skip_layers(torch::jit::Graph& graph, const std::vector<InputShape>& shapes);
 
-/// Returns zeros in the shape, type and layout of what a layer returns: a convolution, linear layer,
-/// matrix product, softmax or layer norm. No value: the layer is another one, or is given something
-/// that is not common, and has to compute. May throw what LibTorch throws.
+/// Returns zeros in the shape, type and layout of what a layer returns, which is a convolution,
+/// linear layer, matrix product, softmax or layer norm. No value: the layer is another one, or is
+/// given something that is not common, and has to compute. May throw what LibTorch throws.
 std::optional<at::Tensor> zeros_of_layer(const torch::jit::Node* node,
                                          std::span<const c10::IValue> inputs);
 
