@@ -109,7 +109,7 @@ class SweepCommand final : public Command {
       PARETO_TRY(with_context(cluster::check_data_addresses(trial.plan, cluster), "{}", trial.id));
     }
     options.adaptive = flags_.is_adaptive(run.trials.size());
-    flags_.keep_figures(cluster);
+    PARETO_TRY(flags_.keep_figures(cluster));
     run.options_json = to_json(flags_.what());
     run.tag = tag_;
     if (dry_run_) {

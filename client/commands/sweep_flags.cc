@@ -15,6 +15,7 @@
 #include "coordinator/cluster/network.h"
 #include "coordinator/cluster/plan_file.h"
 #include "coordinator/cluster/testbed_cluster.h"
+#include "coordinator/statistics/objective_figures.h"
 #include "coordinator/sweep/accuracy_check.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
@@ -160,6 +161,10 @@ Expected<> SweepFlags::read() {
   PARETO_TRY(read_max_latency());
   PARETO_ASSIGN(what_.objectives, objectives_.read());
   PARETO_ASSIGN(options.accuracy, accuracy_.read());
+  if (options.accuracy.data.empty() && std::ranges::count(what_.objectives, "accuracy") > 0) {
+    return fail(ErrorCode::kInvalidArgument,
+                "--objectives: accuracy is measured on labelled samples: name them with --dataset");
+  }
   if (options.train && !options.accuracy.data.empty()) {
     return fail(ErrorCode::kInvalidArgument,
                 "--dataset with --train: the weights change with every step that is measured, so "
@@ -200,11 +205,25 @@ Expected<> SweepFlags::read_budget() {
   return {};
 }
 
-void SweepFlags::keep_figures(const cluster::Cluster& cluster) {
+Expected<> SweepFlags::keep_figures(const cluster::Cluster& cluster) {
   for (std::size_t i = 0; i < cluster.size(); ++i) {
     const cluster::DeviceConfig& device = cluster.device(i).config();
     if (!device.figures.empty()) what_.figures[device.name] = device.figures;
   }
+  if (what_.objectives.empty()) return {};
+  PARETO_ASSIGN(const auto objectives, statistics::objectives_of_front(what_.objectives));
+  for (const planning::Objective* const objective : objectives) {
+    if (!objective->needs || std::ranges::any_of(what_.figures, [&](const auto& device) {
+          return device.second.contains(objective->needs->key);
+        })) {
+      continue;
+    }
+    return fail(ErrorCode::kInvalidArgument,
+                "--objectives: no device has a figure for {}: say \"{}\" next to each in the "
+                "inventory",
+                objective->name, objective->needs->example);
+  }
+  return {};
 }
 
 Expected<> SweepFlags::read_max_latency() {

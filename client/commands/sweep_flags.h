@@ -35,8 +35,9 @@ class SweepFlags {
   /// and what a request may take, as it was said.
   Expected<> take(const KeptFlags& kept);
 
-  /// Keeps what the inventory says of devices, because objectives need it.
-  void keep_figures(const cluster::Cluster& cluster);
+  /// Keeps what the inventory says of devices, because objectives need it. Fails: kInvalidArgument
+  /// (no device has what a named objective needs).
+  Expected<> keep_figures(const cluster::Cluster& cluster);
   /// Opens the model and finds the batches, if no flag names them: its own, or 1.
   /// Opens the data set, too, to check it. Fails: as ModelFlags::open(), batches_for() and
   /// AccuracyCheck::open().

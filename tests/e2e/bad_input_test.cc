@@ -45,6 +45,7 @@ TEST_F(BadInput, NumbersOutOfRange) {
   expect(small_sweep({"--batch", "0"}), 2, "batch");
   expect(small_sweep({"--transport", "tpc"}), 2, "tcp");
   expect(small_sweep({"--engine", "onnx"}), 2, "plain");
+  expect(small_sweep({"--objectives", "latency,cost"}), 2, "say \"price_per_hour");
   expect({"splits", "--model", "squeezenet1_0", "--input-shape", "3xfourx4"}, 2, "3xfourx4");
   expect({"splits", "--model", "squeezenet1_0", "--input-shape", "5x64x64"}, 2, "5");
   expect({"sweeep"}, 2, "sweep");

@@ -50,6 +50,8 @@ TEST_F(Program, WrongWordsAreAnsweredWithTheNearest) {
     refused(small(command, {"--schedule", "clustres"}), kExitUsage,
             HasSubstr("--schedule clustres: no schedule \"clustres\" (did you mean clusters?)"));
   }
+  refused(small("sweep", {"--objectives", "latency,accuracy"}), kExitUsage,
+          HasSubstr("name them with --dataset"));
   refused(small("schedule", {"--policy", "mixd"}), kExitUsage, HasSubstr("did you mean mixed"));
 }
 
