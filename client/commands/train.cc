@@ -301,9 +301,7 @@ class TrainCommand final : public Command {
                                                 outcome.checkpoint->parent_path().string())
                                   : "stopped: without --checkpoint nothing is kept";
       case train::TrainingEnd::kNotFinite: {
-        std::string reason = outcome.reason +
-                             "; the training has diverged: a smaller --learning-rate, --warm-up or "
-                             "--clip-norm helps";
+        std::string reason = outcome.reason;
         if (outcome.checkpoint) {
           reason += fmt::format("; the last good checkpoint is {}", outcome.checkpoint->string());
         }

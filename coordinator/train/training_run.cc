@@ -12,6 +12,13 @@
 namespace pareto::train {
 namespace {
 
+constexpr std::string_view kDiverged =
+    "; the training has diverged: a smaller --learning-rate, --warm-up or --clip-norm helps";
+constexpr std::string_view kNormOfOneValue =
+    ": a norm had one value of each channel, so that it has no variance: give micro-batches more "
+    "samples (a larger --batch, fewer --micro-batches), or leave a smaller last batch out "
+    "(--drop-last)";
+
 namespace fs = std::filesystem;
 
 class TrainingRun {
@@ -104,13 +111,14 @@ class TrainingRun {
     if (has_loss && std::isfinite(step.gradient_norm)) return true;
     const bool is_nan = std::isnan(has_loss ? step.gradient_norm : step.loss);
     end_not_finite(fmt::format("{} is {}", has_loss ? "the norm of its gradients" : "its loss",
-                               is_nan ? "NaN" : "infinite"));
+                               is_nan ? "NaN" : "infinite"),
+                   kDiverged);
     return false;
   }
 
-  void end_not_finite(const std::string& what) {
+  void end_not_finite(const std::string& what, std::string_view remedy) {
     outcome_.end = TrainingEnd::kNotFinite;
-    outcome_.reason = fmt::format("{}: {}", place(), what);
+    outcome_.reason = fmt::format("{}: {}{}", place(), what, remedy);
     outcome_.state.clear();
   }
 
@@ -122,7 +130,7 @@ class TrainingRun {
                        .sums = history().epoch_so_far,
                        .validation = std::nullopt};
     if (parts_.validation != nullptr) {
-      PARETO_ASSIGN(record.validation, validate());
+      PARETO_ASSIGN(record.validation, validate_or_save());
       if (ends()) return {};
     }
     history().epochs.push_back(record);
@@ -133,6 +141,15 @@ class TrainingRun {
     PARETO_TRY(write_checkpoint());
     if (!ends()) parts_.observer.on_epoch(record);
     return {};
+  }
+
+  /// Keeps what the epoch has learnt if its validation fails.
+  Expected<std::optional<Validation>> validate_or_save() {
+    auto validation = with_context(validate(), "validation");
+    if (validation) return validation;
+    // A second failure follows from the first one, which says more.
+    static_cast<void>(write_checkpoint());
+    return with_place(std::move(validation));
   }
 
   /// Returns no value if somebody wanted to stop.
@@ -150,12 +167,10 @@ class TrainingRun {
         outcome_.end = TrainingEnd::kStopped;
         return std::optional<Validation>();
       }
-      PARETO_ASSIGN(data::Batch batch, with_context(feed.take(), "validation"));
+      PARETO_ASSIGN(data::Batch batch, feed.take());
       if (i + 1 < order.steps_per_epoch()) feed.start(order.batch(0, i + 1));
-      PARETO_ASSIGN(const auto outputs,
-                    with_context(parts_.pipeline.evaluate(std::move(batch.inputs)),
-                                 "validation after {}", place()));
-      PARETO_TRY(with_context(add_scores(outputs, batch.labels, scores), "validation"));
+      PARETO_ASSIGN(const auto outputs, parts_.pipeline.evaluate(std::move(batch.inputs)));
+      PARETO_TRY(add_scores(outputs, batch.labels, scores));
       parts_.observer.on_validation(i + 1, order.steps_per_epoch());
     }
     return std::optional(
@@ -170,11 +185,8 @@ class TrainingRun {
     PARETO_ASSIGN(outcome_.state, with_place(parts_.pipeline.state()));
     for (const plan::StateTensor& one : outcome_.state) {
       if (!holds_nan(one.tensor)) continue;
-      end_not_finite(
-          fmt::format("\"{}\" has become NaN{}", one.name,
-                      one.name.ends_with("running_var")
-                          ? ": a norm had one value of each channel; it needs larger micro-batches"
-                          : ""));
+      end_not_finite(fmt::format("\"{}\" has become NaN", one.name),
+                     one.name.ends_with("running_var") ? kNormOfOneValue : kDiverged);
       return {};
     }
     is_saved_ = true;
@@ -192,7 +204,10 @@ class TrainingRun {
   }
 
   std::string place() {
-    return fmt::format("step {} (epoch {})", position().step, position().epoch + 1);
+    const bool at_end = position().step_in_epoch == 0 && position().epoch > 0;
+    return at_end ? fmt::format("after step {} (end of epoch {})", position().step - 1,
+                                position().epoch)
+                  : fmt::format("step {} (epoch {})", position().step, position().epoch + 1);
   }
 
   /// Says in an error at which step it came, and what is left.

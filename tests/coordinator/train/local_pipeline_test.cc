@@ -181,7 +181,7 @@ TEST_F(LocalPipelineTest, SaysWhyANormOfOneValueIsNoNumber) {
   const auto outcome = run_training(setup_, parts, {}, {});
   ASSERT_TRUE(outcome) << outcome.error().message;
   EXPECT_EQ(outcome->end, TrainingEnd::kNotFinite);
-  EXPECT_THAT(outcome->reason, HasSubstr("has become NaN: a norm had one value"));
+  EXPECT_THAT(outcome->reason, HasSubstr("has become NaN: a norm had one value of each channel"));
 }
 
 TEST_F(LocalPipelineTest, NamesWhatCannotBeTrained) {

@@ -188,6 +188,30 @@ TEST_F(TrainingRunTest, StopsInAValidationAndDoesItAgain) {
   expect_same_bits(expected, *outcome);
 }
 
+TEST_F(TrainingRunTest, KeepsAnEpochWhoseValidationFails) {
+  const TrainingOutcome expected = whole();
+  validation_.break_sample(3);
+  {
+    FakePipeline pipeline;
+    CheckpointFolder folder = open_folder();
+    const auto outcome = run_training(setup_, parts(pipeline, &folder), {}, {});
+    ASSERT_FALSE(outcome);
+    EXPECT_EQ(outcome.error().code, ErrorCode::kCorrupt);
+    EXPECT_THAT(outcome.error().message,
+                testing::AllOf(HasSubstr("(epoch 1): validation: "), HasSubstr("no picture"),
+                               HasSubstr("--resume goes on from it")));
+  }
+  validation_.break_sample(-1);
+  auto found = newest_checkpoint(folder_.path() / "checkpoints");
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(found->checkpoint.progress.position.step_in_epoch, 6);
+  FakePipeline next(found->checkpoint.state);
+  const auto outcome = run_training(setup_, parts(next, nullptr),
+                                    std::move(found->checkpoint.progress), found->path);
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  expect_same_bits(expected, *outcome);
+}
+
 TEST_F(TrainingRunTest, EndsAtALossThatIsNoNumber) {
   FakePipeline pipeline;
   pipeline.nan_at = 10;
@@ -195,7 +219,8 @@ TEST_F(TrainingRunTest, EndsAtALossThatIsNoNumber) {
   const auto outcome = run_training(setup_, parts(pipeline, &folder, /*every=*/4), {}, {});
   ASSERT_TRUE(outcome) << outcome.error().message;
   EXPECT_EQ(outcome->end, TrainingEnd::kNotFinite);
-  EXPECT_THAT(outcome->reason, HasSubstr("step 10 (epoch 2): its loss is NaN"));
+  EXPECT_THAT(outcome->reason,
+              HasSubstr("step 10 (epoch 2): its loss is NaN; the training has diverged"));
   EXPECT_EQ(outcome->checkpoint->filename(), "step-000000000008");
   EXPECT_EQ(folder.checkpoints().front().filename(), "step-000000000008");
   EXPECT_THAT(outcome->state, testing::IsEmpty());
@@ -209,7 +234,7 @@ TEST_F(TrainingRunTest, WritesNoCheckpointOfWeightsThatAreNoNumbers) {
   const auto outcome = run_training(setup_, parts(pipeline, &folder, /*every=*/4), {}, {});
   ASSERT_TRUE(outcome) << outcome.error().message;
   EXPECT_EQ(outcome->end, TrainingEnd::kNotFinite);
-  EXPECT_THAT(outcome->reason, HasSubstr("\"weight\" has become NaN"));
+  EXPECT_THAT(outcome->reason, HasSubstr("\"weight\" has become NaN; the training has diverged"));
   EXPECT_EQ(folder.checkpoints().front().filename(), "step-000000000006");
 }
 
