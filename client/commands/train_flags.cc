@@ -184,6 +184,8 @@ Expected<TrainData> open_train_data(const TrainDataFlags& flags, const Shape& in
   if (flags.validate.empty()) return sets;
   train::DataTitle title;
   PARETO_ASSIGN(sets.validation, open(flags.validate, data::Part::kTest, "--validate", title));
+  PARETO_TRY(
+      with_context(data::check_same_classes(*sets.training, *sets.validation), "--validate"));
   setup.validation = title;
   return sets;
 }

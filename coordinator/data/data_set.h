@@ -39,6 +39,10 @@ class DataSet {
   virtual Expected<Sample> sample(std::int64_t index) const = 0;
 };
 
+/// Checks that a label means the same in both. Data without names of classes fit any other. Fails:
+/// kInvalidArgument with the first class that differs.
+Expected<> check_same_classes(const DataSet& one, const DataSet& other);
+
 /// Samples of one batch, in order.
 struct Batch {
   std::vector<Value> inputs;  ///< one tensor float32 {N, …}

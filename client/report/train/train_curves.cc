@@ -8,6 +8,7 @@
 
 #include "client/report/axis_step.h"
 #include "client/report/schedule/schedule_colours.h"
+#include "client/report/train/train_rows.h"
 
 namespace pareto::report {
 namespace {
@@ -173,10 +174,12 @@ class TrainCurves {
     const CurveSeries raw = losses();
     std::vector<CurveSeries> loss{raw, smoothed(raw)};
     loss.front().faint = true;
+    const bool is_one_kind = has_validation_loss(report_);
     const CurveSeries validation = by_epoch(
         "validation",
-        [](const train::EpochRecord& epoch) {
-          return epoch.validation ? std::optional(epoch.validation->cross_entropy) : std::nullopt;
+        [&](const train::EpochRecord& epoch) {
+          return epoch.validation && is_one_kind ? std::optional(epoch.validation->cross_entropy)
+                                                 : std::nullopt;
         },
         false);
     if (!validation.points.empty()) loss.push_back(validation);

@@ -40,6 +40,12 @@ Expected<std::string> train_page(const TrainReport& report) {
   page.picture_title = "Loss and accuracy";
   page.picture_note =
       "Training loss is smoothed; the pale line is each step's. Point at a dot for its figure.";
+  if (report.setup.validation && !has_validation_loss(report)) {
+    page.picture_note += fmt::format(
+        " The loss of the validation is another one, cross-entropy, not {}: it is in the table of "
+        "epochs.",
+        report.setup.loss);
+  }
   page.picture = train_curves_svg(report);
   page.tables = {{"Time of a step, by stage", train_stages_table(report)},
                  {"Epochs", train_epochs_table(report)},

@@ -72,17 +72,23 @@ train::StepSums all_steps(const TrainReport& report) {
   return all;
 }
 
+bool has_validation_loss(const TrainReport& report) {
+  return report.setup.loss == train::kCrossEntropy;
+}
+
 CellTable train_epochs_table(const TrainReport& report) {
-  CellTable table{.columns = {{"epoch", Align::kRight},
-                              {"steps", Align::kRight},
-                              {"learning rate", Align::kRight},
-                              {"loss", Align::kRight},
-                              {"accuracy", Align::kRight},
-                              {"validation loss", Align::kRight},
-                              {"validation accuracy", Align::kRight},
-                              {"samples/s", Align::kRight},
-                              {"s", Align::kRight}},
-                  .rows = {}};
+  CellTable table{
+      .columns = {{"epoch", Align::kRight},
+                  {"steps", Align::kRight},
+                  {"learning rate", Align::kRight},
+                  {"loss", Align::kRight},
+                  {"accuracy", Align::kRight},
+                  {has_validation_loss(report) ? "validation loss" : "validation cross-entropy",
+                   Align::kRight},
+                  {"validation accuracy", Align::kRight},
+                  {"samples/s", Align::kRight},
+                  {"s", Align::kRight}},
+      .rows = {}};
   for (const train::EpochRecord& epoch : report.progress.history.epochs) {
     const bool has_validation = epoch.validation.has_value();
     table.rows.push_back(

@@ -21,6 +21,8 @@ std::string loss_figure(double loss);
 /// Returns sums over all steps.
 train::StepSums all_steps(const TrainReport& report);
 
+/// Returns whether the validation's loss, which is cross-entropy, is of the training's kind.
+bool has_validation_loss(const TrainReport& report);
 CellTable train_epochs_table(const TrainReport& report);
 /// Returns a row for each stage with its times of a mean step.
 CellTable train_stages_table(const TrainReport& report);

@@ -121,6 +121,17 @@ TEST(TrainWriter, ThePageHasItsCurvesAndEscapesNames) {
                            HasSubstr("Time of a step, by stage"), Not(HasSubstr("nan"))));
 }
 
+TEST(TrainWriter, ALossOfAnotherKindThanTheValidationsIsNotDrawnNextToIt) {
+  TrainReport report = two_epochs();
+  report.setup.loss = "mse";
+  report.setup.validation = report.setup.data;
+  EXPECT_THAT(train_curves_svg(report),
+              AllOf(HasSubstr("epoch 2: 66.67 %"), Not(HasSubstr("epoch 2: 1.2500"))));
+  const auto page = train_page(report);
+  ASSERT_TRUE(page) << page.error().message;
+  EXPECT_THAT(*page, AllOf(HasSubstr("validation cross-entropy"), HasSubstr("not mse")));
+}
+
 TEST(TrainWriter, ATrainingThatHasNotBegunHasAPageToo) {
   TrainReport report = two_epochs();
   report.progress = {};

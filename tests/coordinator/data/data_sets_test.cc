@@ -118,6 +118,21 @@ TEST_F(DataSets, AListSaysWhichClassAFolderIs) {
   refused(path(), {}, ErrorCode::kInvalidArgument, HasSubstr("n02 twice"));
 }
 
+TEST_F(DataSets, ALabelMeansTheSameInTrainingAndValidation) {
+  for (const char* name : {"train/cat/x.png", "train/dog/x.png", "same/cat/y.png", "same/dog/y.png",
+                           "other/cat/x.png", "other/owl/x.png", "fewer/dog/x.png"}) {
+    write(name, png_bytes(8, 8));
+  }
+  const auto train = opened(path("train"), kSmall);
+  EXPECT_TRUE(check_same_classes(*train, *opened(path("same"), kSmall)));
+  EXPECT_TRUE(check_same_classes(*train, *opened("synthetic:2", kSmall)));
+  EXPECT_THAT(
+      check_same_classes(*train, *opened(path("other"), kSmall)).error().message,
+      AllOf(HasSubstr("class 1 is \"dog\" in"), HasSubstr("\"owl\" in"), HasSubstr("classes.txt")));
+  EXPECT_THAT(check_same_classes(*train, *opened(path("fewer"), kSmall)).error().message,
+              AllOf(HasSubstr("class 0 is \"cat\""), HasSubstr("\"dog\" in")));
+}
+
 TEST_F(DataSets, PreprocessingHasToMakeWhatTheModelTakes) {
   write("a/x.png", png_bytes(16, 16));
   DataSetOptions options{.preprocessing = Preprocessing{}, .input_shape = {3, 8, 8}};
