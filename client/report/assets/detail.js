@@ -9,7 +9,7 @@ const detailCard = (view, page, saves) => {
   const againOf = (trial) => {
     if (view.simulated) return [];
     const command = plans.commandOf(trial);
-    return [el('h3', {}, 'Run it again'), el('pre', {class: 'command'}, el('code', {}, ...command.split(/ (?=--)/).flatMap((word, i) => [i ? ' ' : '', el('span', {}, word)]))),
+    return [el('h3', {}, plans.trains ? 'Train by it' : 'Run it again'), el('pre', {class: 'command'}, el('code', {}, ...command.split(/ (?=--)/).flatMap((word, i) => [i ? ' ' : '', el('span', {}, word)]))),
       el('div', {class: 'actions'}, saves.copyButton('copy command', 'Copy command', command), saves.plan(plans.fileName(trial), plans.contentOf(trial))),
       el('p', {class: 'hint'}, [plans.isPlain(trial) ? '' : 'The command reads the plan that is downloaded here.',
         plans.networkOf(trial) && `It leaves the network as it is: here it was ${plans.networkOf(trial)}.`].filter(Boolean).join(' '))];

@@ -4,6 +4,7 @@ const planFile = (run) => {
   'use strict';
   const {nameOf, settingsOf} = common;
   const options = run.options || {};
+  const trains = options.train === true;
 
   /** Returns what its file holds. */
   const contentOf = (trial) => ({...trial.plan, splits: trial.split ? trial.split.cuts.map((cut) => cut.name) : [], batch: trial.batch,
@@ -11,8 +12,9 @@ const planFile = (run) => {
   const fileName = (trial) => `${[nameOf(trial), trial.link, trial.codec === 'none' ? '' : trial.codec, ...settingsOf(trial), `b${trial.batch}`].filter(Boolean).join('-').replace(/[^\w.+-]+/g, '-')}.json`;
   const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
   /** Returns whether flags can say it: its devices are the first ones of the run, in their order, its
-   *  stages lie one behind the other, and none has settings of its own. */
-  const isPlain = (trial) => !trial.name && !trial.plan.replicas
+   *  stages lie one behind the other, and none has settings of its own. Without a cut, flags train in
+   *  the process of the command. */
+  const isPlain = (trial) => !trial.name && !trial.plan.replicas && (!trains || trial.split)
     && trial.plan.stages.every((stage, i) => !stage.operators && !stage.settings && typeof trial.plan.schedule !== 'object' && run.devices[i] && stage.device === run.devices[i].name);
 
   const modelFlags = () => {
@@ -30,13 +32,21 @@ const planFile = (run) => {
       ['--precision', plan.precision === 'fp32' ? '' : plan.precision], ['--threads', plan.threads || ''],
       ['--schedule', plan.schedule || '']];
   };
-  /** Returns the command that runs the plan. It names the plan's file if flags cannot say it. */
+  const trainingFlags = (trial) => {
+    const plan = contentOf(trial);
+    return [['--split', plan.splits.join(',')], ['--transport', trial.link], ['--codec', trial.codec === 'none' ? '' : trial.codec],
+      ['--batch', trial.batch], ['--micro-batches', plan.micro_batch ? Math.ceil(trial.batch / plan.micro_batch) : ''],
+      ['--precision', plan.precision === 'fp32' ? '' : plan.precision], ['--threads', plan.threads || '']];
+  };
+  /** Returns the command that runs the plan, or trains by it on made-up samples. It names the plan's file if flags cannot say it. */
   const commandOf = (trial) => {
-    const flags = isPlain(trial) ? [...modelFlags(), ...pipelineFlags(trial), ...deviceFlags()] : [['--plan', fileName(trial)], ...deviceFlags()];
-    return ['paretoctl run', ...flags.filter(([, value]) => value !== undefined && value !== null && value !== '').map(([flag, value]) => `${flag} ${quoted(String(value))}`)].join(' ');
+    const ownFlags = trains ? trainingFlags(trial) : pipelineFlags(trial);
+    const flags = isPlain(trial) ? [...modelFlags(), ...ownFlags, ...deviceFlags()] : [['--plan', fileName(trial)], ...deviceFlags()];
+    if (trains) flags.push(['--loss', options.loss === 'cross-entropy' ? '' : options.loss], ['--data', 'synthetic']);
+    return [trains ? 'paretoctl train' : 'paretoctl run', ...flags.filter(([, value]) => value !== undefined && value !== null && value !== '').map(([flag, value]) => `${flag} ${quoted(String(value))}`)].join(' ');
   };
   /** Returns the network that was put between the devices for the plan; '' if there was none, or if it
    *  is the test bed's. */
   const networkOf = (trial) => (trial.condition === 'none' || options.testbed ? '' : trial.condition);
-  return {contentOf, fileName, isPlain, networkOf, commandOf};
+  return {contentOf, fileName, isPlain, networkOf, commandOf, trains};
 };
