@@ -81,11 +81,16 @@ class Scene {
         edge.crosses ? "tip-crosses" : "tip");
   }
 
+  /// Names what crosses once, however many cards it goes to, below the card that it comes from.
   void add_edge_text(std::size_t number) {
     const PictureEdge& edge = picture_.edges[number];
-    if (!edge.crosses) return;
+    const auto is_same = [&](const PictureEdge& other) {
+      return other.crosses && other.from == edge.from && other.values == edge.values;
+    };
+    if (!edge.crosses || &*std::ranges::find_if(picture_.edges, is_same) != &edge) return;
     const Place begin = layout_.edges[number].front();
-    add_text(begin.x + 7, begin.y + 13, "et",
+    const Box& card = layout_.nodes[edge.from];
+    add_text(begin.x + 7, std::max(begin.y, card.top + card.height) + 13, "et",
              shortened(printable(edge.values), 42) + " · " + format_bytes(edge.bytes));
     text_ += '\n';
   }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "client/report/graph/picture_svg.h"
@@ -133,6 +134,22 @@ TEST(PictureSvg, ShowsCardsCutAndLegend) {
                          HasSubstr("8 operators · batch 1"), HasSubstr("trainable"),
                          HasSubstr("class=\"card s0 boundary\"")));
   EXPECT_THAT(svg, Not(HasSubstr("convolution</text>"))) << "colours are of stages";
+}
+
+TEST(PictureSvg, NamesAValueThatCrossesToTwoCardsOnceBelowItsCard) {
+  GraphPictureOptions options;
+  options.cuts = {{"after:stem", {{0, 2}}}};
+  const GraphPicture picture = operators_of(two_branches(), options);
+  ASSERT_EQ(std::ranges::count_if(picture.edges, &PictureEdge::crosses), 2);
+  const PictureLayout layout = laid_out(picture);
+  const std::string svg = picture_svg(picture, layout, Heat::kNone);
+  const std::size_t at = svg.find("class=\"et\"");
+  ASSERT_NE(at, std::string::npos);
+  EXPECT_EQ(svg.find("class=\"et\"", at + 1), std::string::npos);
+  const auto edge = std::ranges::find_if(picture.edges, &PictureEdge::crosses);
+  const Box& card = layout.nodes[edge->from];
+  const double y = std::stod(svg.substr(svg.rfind("y=\"", at) + 3));
+  EXPECT_GT(y, card.top + card.height);
 }
 
 TEST(PictureSvg, HotterCardsAreDarker) {
