@@ -240,7 +240,8 @@ Expected<FoundCheckpoint> newest_checkpoint(const fs::path& path) {
     return FoundCheckpoint{path, std::move(checkpoint), {}};
   }
   if (!fs::is_directory(path, ignored)) {
-    return fail(ErrorCode::kNotFound, "{}: there is no such folder", path.string());
+    return fail(ErrorCode::kNotFound,
+                "{}: there is no such folder: begin the training without --resume", path.string());
   }
   std::vector<std::string> damaged;
   for (const fs::path& one : checkpoints_in(path)) {
@@ -252,7 +253,9 @@ Expected<FoundCheckpoint> newest_checkpoint(const fs::path& path) {
     return fail(ErrorCode::kCorrupt, "{}: none of its checkpoints is whole: {}", path.string(),
                 damaged.front());
   }
-  return fail(ErrorCode::kNotFound, "{}: there is no checkpoint in it", path.string());
+  return fail(ErrorCode::kNotFound,
+              "{}: there is no checkpoint in it: begin the training without --resume",
+              path.string());
 }
 
 Expected<CheckpointFolder> CheckpointFolder::open(const fs::path& folder, std::size_t keep) {
