@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/counted.h"
 #include "core/base/text.h"
 #include "core/runtime/torch/compat.h"
 #include "partitioner/model/graph/flat.h"
@@ -33,12 +32,20 @@ def forward(self, outputs, labels):
     return torch.mse_loss(outputs, labels.to(outputs.dtype).reshape(outputs.shape))
 )";
 
-/// Returns the shape of an output as that of the loss's input.
-Expected<InputShape> input_of(const TensorSpec& tensor) {
+/// Returns the batch that all sizes were seen at, of a model that runs at no other.
+std::optional<std::int64_t> constant_batch(const Model& model) {
+  return has_batch(model.inputs()) ? model.only_batch() : std::nullopt;
+}
+
+/// Returns the shape of an output as that of the loss's input. `only`: see constant_batch(); then
+/// it is the size in front that is the batch.
+Expected<InputShape> input_of(const TensorSpec& tensor, std::optional<std::int64_t> only) {
   InputShape input{.per_sample = {}, .dtype = tensor.dtype, .batch_at = std::nullopt};
   for (std::size_t i = 0; i < tensor.dims.size(); ++i) {
     const SymbolicDim& dim = tensor.dims[i];
-    if (dim.per_sample == 0) {
+    if (only && i == 0 && dim == SymbolicDim{*only, 0}) {
+      input.batch_at = i;
+    } else if (dim.per_sample == 0) {
       input.per_sample.push_back(dim.constant);
     } else if (dim == SymbolicDim{0, 1} && !input.batch_at) {
       input.batch_at = i;
@@ -56,6 +63,7 @@ Expected<InputShape> input_of(const TensorSpec& tensor) {
 
 /// Returns what the loss takes: the model's outputs, and a label a sample.
 Expected<std::vector<InputShape>> inputs_of_loss(const Model& model) {
+  const auto only = constant_batch(model);
   std::vector<InputShape> inputs;
   for (const std::int64_t output : model.graph().outputs) {
     const ValueSpec& spec = model.graph().values[static_cast<std::size_t>(output)].spec;
@@ -63,7 +71,7 @@ Expected<std::vector<InputShape>> inputs_of_loss(const Model& model) {
       return fail(ErrorCode::kInvalidArgument, "{} returns {}: only tensors go into a loss",
                   model.name(), spec.describe());
     }
-    PARETO_ASSIGN(InputShape input, input_of(spec.tensor));
+    PARETO_ASSIGN(InputShape input, input_of(spec.tensor, only));
     inputs.push_back(std::move(input));
   }
   inputs.push_back({.per_sample = {}, .dtype = DType::kInt64});
@@ -87,10 +95,14 @@ Expected<Flat> builtin_loss(const std::string& name, const std::vector<InputShap
   const InputShape& output = inputs.front();
   const bool is_float = output.dtype == DType::kFloat32 || output.dtype == DType::kFloat64;
   if (inputs.size() != 2 || !is_float || output.batch_at != std::size_t{0}) {
+    std::vector<std::string> outputs;
+    for (std::size_t i = 0; i + 1 < inputs.size(); ++i) {
+      outputs.push_back(input_spec(inputs[i]).describe());
+    }
     return fail(ErrorCode::kInvalidArgument,
                 "{} takes one tensor of floats with the batch in front, and the model returns {}: "
                 "name a TorchScript file that takes them",
-                name, counted(inputs.size() - 1, "value"));
+                name, join(outputs));
   }
   const Shape& shape = output.per_sample;
   const bool has_classes = shape.size() == 1 && shape.front() > 1;
@@ -146,8 +158,11 @@ const std::vector<std::string>& loss_names() {
 Expected<Model> open_loss(const std::string& name_or_path, const Model& model) {
   PARETO_ASSIGN(std::vector<InputShape> inputs, inputs_of_loss(model));
   PARETO_ASSIGN(Flat flat, flat_loss(name_or_path, inputs));
-  PARETO_ASSIGN(Model loss, with_context(Model::examine(std::move(flat), std::move(inputs)),
-                                         "the loss {}", name_or_path));
+  std::vector<std::int64_t> batches;
+  if (const auto only = constant_batch(model)) batches.push_back(*only);
+  PARETO_ASSIGN(Model loss,
+                with_context(Model::examine(std::move(flat), std::move(inputs), batches),
+                             "the loss {}", name_or_path));
   PARETO_TRY(with_context(check_scalar(loss), "the loss {}", name_or_path));
   return loss;
 }

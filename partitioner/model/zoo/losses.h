@@ -20,9 +20,10 @@ namespace pareto::model {
 const std::vector<std::string>& loss_names();
 
 /// Opens a loss for a model's outputs, by its name or the path of a TorchScript file. The file's
-/// "forward" takes the outputs in their order, then the labels, an int64 tensor of N. Fails:
-/// kNotFound (no such name or file), kCorrupt, kInvalidArgument (it does not take the outputs, with
-/// LibTorch's reason; it returns no scalar, with what it returns).
+/// "forward" takes the outputs in their order, then the labels, an int64 tensor of N. Of a model
+/// that runs at one batch only, N is the size in front that is equal to it. Fails: kNotFound (no
+/// such name or file), kCorrupt, kInvalidArgument (it does not take the outputs, with LibTorch's
+/// reason; it returns no scalar, with what it returns).
 Expected<Model> open_loss(const std::string& name_or_path, const Model& model);
 
 }  // namespace pareto::model

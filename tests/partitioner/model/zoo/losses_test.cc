@@ -69,6 +69,28 @@ TEST(Losses, RefuseOutputsThatTheyCannotTake) {
   EXPECT_THAT(refusal("hinge", classifier()), HasSubstr("built in are cross-entropy, mse"));
 }
 
+TEST(Losses, TakeTheBatchOfAModelThatRunsAtNoOther) {
+  const Model held = model_of("def forward(self, x):\n    return x.view([2, 3]) * 2\n");
+  ASSERT_EQ(held.only_batch(), 2);
+  for (const std::string& name : loss_names()) {
+    const auto loss = open_loss(name, held);
+    ASSERT_TRUE(loss) << loss.error().message;
+    EXPECT_GT(value_of(*loss, floats({2, 3}, {1, 2, 3, 0, 0, 0}), labels({1, 0})), 0) << name;
+  }
+  const test::Files files;
+  const std::string own = files.save(scripted("Loss",
+                                              "def forward(self, outputs, labels):\n"
+                                              "    wanted = labels.view([2, 1])\n"
+                                              "    return (outputs - wanted).abs().mean()\n"),
+                                     "held");
+  EXPECT_EQ(refusal(own, held), "opened");
+}
+
+TEST(Losses, SayWhatTheModelReturns) {
+  EXPECT_THAT(refusal("mse", model_of("def forward(self, x):\n    return x.t()\n")),
+              HasSubstr("with the batch in front, and the model returns float32[3xB]:"));
+}
+
 TEST(Losses, AFileHasToReturnOneNumber) {
   const test::Files files;
   const auto opened = [&](const std::string& code) {
