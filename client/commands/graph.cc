@@ -41,6 +41,10 @@ constexpr const char* kPictureOnStdout = "-";
 /// Number of characters up to which values that cross are listed next to a cut of the page.
 constexpr std::size_t kMostShownValues = 120;
 
+std::vector<std::string> picture_formats() {
+  return {std::begin(kPictureFormats), std::end(kPictureFormats)};
+}
+
 class GraphCommand final : public Command {
  public:
   std::string_view name() const override { return "graph"; }
@@ -119,8 +123,7 @@ class GraphCommand final : public Command {
               "NAME", report::heat_names());
     format_option_ =
         app.add_option("--format", format_, "format of the picture; html is one offline page")
-            ->check(CLI::IsMember(
-                std::vector<std::string>(std::begin(kPictureFormats), std::end(kPictureFormats))))
+            ->check(CLI::IsMember(picture_formats()))
             ->capture_default_str();
     set_value(app.add_option("--output", output_,
                              "file to write the picture to, or - for stdout (default: the model's "
@@ -173,6 +176,12 @@ class GraphCommand final : public Command {
       return fail(ErrorCode::kInvalidArgument,
                   "--output {} with --format {}: the name ends with another format", output_,
                   format_);
+    }
+    if (!is_format && !ending.empty() && format_option_->count() == 0) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "--output {}: .{} is no format of a picture; there are {}. A file of that name "
+                  "needs --format",
+                  output_, ending, join(picture_formats()));
     }
     if (json_ && output_ == kPictureOnStdout) {
       return fail(ErrorCode::kInvalidArgument,

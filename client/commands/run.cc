@@ -1,8 +1,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <optional>
 #include <ostream>
+#include <string_view>
+#include <vector>
 
 #include "client/commands/commands.h"
 #include "client/commands/mode_flag.h"
@@ -27,6 +30,13 @@ namespace {
 
 using model::Model;
 
+// What interpreting has no use for: it has no devices, no links and no requests.
+constexpr auto kNotInterpreted = std::to_array<std::string_view>(
+    {"--devices",   "--testbed",  "--credentials", "--insecure",    "--wait",    "--max-error",
+     "--transport", "--codec",    "--codec-error", "--micro-batch", "--window",  "--no-checksum",
+     "--store",     "--requests", "--warm-up",     "--batch-range", "--timeout", "--weight",
+     "--priority",  "--output",   "--save-plan",   "--trace"});
+
 class RunCommand final : public Command {
  public:
   std::string_view name() const override { return "run"; }
@@ -49,6 +59,9 @@ class RunCommand final : public Command {
     sharing_.add_to(app, /*deadlines=*/false);
     add_measuring_to(app);
     add_results_to(app);
+    for (const std::string_view flag : kNotInterpreted) {
+      not_interpreted_.push_back(app.get_option(std::string(flag)));
+    }
   }
 
   Expected<int> run(Context& context) override {
@@ -58,7 +71,6 @@ class RunCommand final : public Command {
     PARETO_TRY(check_files());
     PARETO_ASSIGN(const Model model, plan_.open_model(context));
     if (how_ == Mode::kInterpret) {
-      PARETO_TRY(check_interpreted());
       context.phase = Phase::kRunning;
       PARETO_ASSIGN(const std::vector<model::Cut> cuts, plan_.cuts(model));
       return interpret_cuts(context, model, cuts, plan_.plan(), options_.seed, json_);
@@ -131,21 +143,20 @@ class RunCommand final : public Command {
     app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
   }
 
-  /// Refuses flags of what interpreting does not have: devices and requests.
+  /// Refuses flags of what interpreting does not have.
   Expected<> check_interpreted() const {
-    for (const auto& [flag, file] : {std::pair("--output", &output_), std::pair("--trace", &trace_),
-                                     std::pair("--save-plan", &save_plan_)}) {
-      if (file->empty()) continue;
-      return fail(
-          ErrorCode::kInvalidArgument,
-          "{} {}: --mode {} compares values and sends no requests: leave one of the two out", flag,
-          *file, mode_.text());
-    }
-    return {};
+    const auto given = std::ranges::find_if(
+        not_interpreted_, [](const CLI::Option* option) { return option->count() > 0; });
+    if (given == not_interpreted_.end()) return {};
+    return fail(ErrorCode::kInvalidArgument,
+                "{}: --mode {} compares values in this process, without devices and requests: "
+                "leave one of the two out",
+                (*given)->get_name(), mode_.text());
   }
 
   Expected<> read_flags() {
     PARETO_ASSIGN(how_, mode_.read(plan_.runner()));
+    if (how_ == Mode::kInterpret) PARETO_TRY(check_interpreted());
     if (options_.requests && *options_.requests < 1) {
       return fail(ErrorCode::kInvalidArgument, "--requests {}: at least 1 is needed",
                   *options_.requests);
@@ -205,6 +216,7 @@ class RunCommand final : public Command {
     return {};
   }
 
+  std::vector<const CLI::Option*> not_interpreted_;
   OnePlan plan_;
   ModeFlag mode_;
   Mode how_ = Mode::kOptimised;

@@ -38,7 +38,7 @@ void RunCuts::add_to(CLI::App& app) {
                            "devices were profiled, and else the one at which the fewest bytes "
                            "cross; none lets the first device run all"),
             "LIST", {"none", "auto", "@cuts"});
-  frontiers_.add_to(app);
+  frontiers_.add_to(app, "next to --split, its cut comes behind those");
 }
 
 Expected<std::vector<model::Cut>> RunCuts::find(const model::Model& model,

@@ -48,9 +48,13 @@ class SplitsCommand final : public Command {
                        "show this number of frontiers, or all: sets of operators that hold what "
                        "they need, those first that the fewest bytes cross (default: 20)"),
         "N|all", {"all"});
-    frontiers->expected(0, 1)->default_str(kShownFrontiers)->excludes(app.get_option("--splits"));
-    app.add_flag("--all", all_, "show also points at which no cut is allowed, with the reason")
-        ->excludes(frontiers);
+    frontiers->expected(0, 1)->default_str(kShownFrontiers);
+    auto* all =
+        app.add_flag("--all", all_, "show also points at which no cut is allowed, with the reason");
+    all->excludes(frontiers)->excludes(app.get_option("--trainable"));
+    for (auto* option : {frontiers, all}) {
+      option->excludes(app.get_option("--splits"))->excludes(app.get_option("--frontier"));
+    }
     set_value(
         app.add_option("--batch", named_batch_,
                        "batch size that bytes are given for (default: 1, or that of --input)"),

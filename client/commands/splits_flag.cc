@@ -24,10 +24,11 @@ void add_splits(CLI::App& app, std::string& splits, std::string_view use) {
       ->capture_default_str();
 }
 
-void FrontierFlags::add_to(CLI::App& app) {
+void FrontierFlags::add_to(CLI::App& app, std::string_view together) {
   set_value(app.add_option("--frontier", files_,
-                           "file that names a cut by modules or operators, in any order "
-                           "(partitioner/planning/frontiers/FORMAT.md)"),
+                           fmt::format("file that names a cut by modules or operators, in any "
+                                       "order (partitioner/planning/frontiers/FORMAT.md); {}",
+                                       together)),
             "FILE")
       ->delimiter(',')
       ->allow_extra_args(false)
@@ -63,7 +64,7 @@ void CutFlags::add_to(CLI::App& app, std::string& splits, std::string_view use) 
   named_ = set_value(app.add_option("--splits", splits, help), "LIST",
                      {"modules", "all", "auto", "frontiers", "@cuts"})
                ->capture_default_str();
-  frontiers_.add_to(app);
+  frontiers_.add_to(app, "next to --splits, the cuts of both are taken");
 }
 
 Expected<std::vector<model::Cut>> CutFlags::select(Context& context, const model::Model& model,

@@ -26,7 +26,8 @@ void add_splits(CLI::App& app, std::string& splits, std::string_view use);
 /// Threads: one owner.
 class FrontierFlags {
  public:
-  void add_to(CLI::App& app);
+  /// `together`: half a sentence on what cuts of files and of names are together.
+  void add_to(CLI::App& app, std::string_view together);
   bool trainable() const { return trainable_; }
   const std::vector<std::string>& files() const { return files_; }
   /// Returns the cuts of the files, as they are listed. Fails: as read_frontier() and cut_of(),

@@ -59,6 +59,8 @@ TEST_F(Program, GraphRefusesWhatDoesNotFit) {
   refused(small("graph", {"--heat", "flop"}), kExitUsage, HasSubstr("did you mean flops?"));
   refused(small("graph", {"--output", path("a.svg"), "--format", "dot"}), kExitUsage,
           HasSubstr("the name ends with another format"));
+  refused(small("graph", {"--output", path("a.pdf")}), kExitUsage,
+          HasSubstr("a.pdf: .pdf is no format of a picture; there are html, svg, png, dot."));
   refused(small("graph", {"--output", "-", "--json"}), kExitUsage, HasSubstr("name a file"));
   refused(small("graph", {"--output", path("absent/a.svg")}), kExitUsage, HasSubstr("--output"));
   refused(small("graph", {"--split", "after:nothing", "--output", path("a.svg")}), kExitUsage,

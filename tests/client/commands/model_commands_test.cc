@@ -44,6 +44,16 @@ TEST_F(Program, SplitsMeasuresBothSidesWhereAsked) {
   EXPECT_THAT(run(small("splits")).out, Not(HasSubstr("ms before")));
 }
 
+TEST_F(Program, SplitsRefusesFlagsThatItWouldNotFollow) {
+  for (const char* const flag : {"--splits", "--frontier"}) {
+    refused(small("splits", {"--all", flag, "op:3"}), kExitUsage,
+            AllOf(HasSubstr("--all"), HasSubstr(std::string("does not go with ") + flag)));
+    refused(small("splits", {"--frontiers", "2", flag, "op:3"}), kExitUsage,
+            AllOf(HasSubstr("--frontiers"), HasSubstr(flag)));
+  }
+  refused(small("splits", {"--all", "--trainable"}), kExitUsage, HasSubstr("--trainable"));
+}
+
 TEST_F(Program, SplitsShowsEveryPointAndItsCosts) {
   const json all = json::parse(run(small("splits", {"--json", "--all", "--batch", "2"})).out);
   EXPECT_EQ(all["splits"].size(), all["positions"].get<std::size_t>());

@@ -42,8 +42,12 @@ TEST_F(Program, ModesRefuseWhatTheyLeaveNothingToDo) {
           HasSubstr("leave --precision bf16 out"));
   refused(small("run", {"--mode", "interpret", "--schedule", "clusters"}), kExitUsage,
           HasSubstr("leave --schedule clusters out"));
-  refused(small("run", {"--mode", "interpret", "--output", path("o.npy")}), kExitUsage,
-          HasSubstr("--mode interpret compares values"));
+  for (const char* const flag :
+       {"--output", "--trace", "--save-plan", "--codec", "--transport", "--requests", "--devices",
+        "--window", "--batch-range", "--timeout", "--store"}) {
+    refused(small("run", {"--mode", "interpret", flag, "7"}), kExitUsage,
+            HasSubstr(std::string(flag) + ": --mode interpret compares values in this process"));
+  }
 }
 
 TEST_F(Program, BenchModesMeasuresBothModesOfEachPart) {
