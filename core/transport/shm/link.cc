@@ -24,6 +24,7 @@ ShmLink::ShmLink(FileDescriptor socket, Waker waker, const std::string& peer,
       waker_(std::move(waker)),
       options_(options),
       peer_("shm " + peer),
+      codec_(options.codec),
       inbox_(options.limits) {}
 
 ShmLink::~ShmLink() { close(); }
@@ -32,7 +33,7 @@ Expected<Sent> ShmLink::send(const wire::Message& message, Deadline deadline) {
   const TimePoint start = now();
   const Nanoseconds start_cpu = thread_cpu_time();
   if (closed_) return fail(ErrorCode::kClosed, "{}: the link is closed", peer_);
-  const wire::FrameOptions options{.payload_checksum = false, .codec = options_.codec};
+  const wire::FrameOptions options{.payload_checksum = false, .codec = codec_};
   const auto frame = wire::encode_frame(message, options, frame_limits(options_.limits));
   if (!frame) return with_context(Expected<Sent>(tl::unexpected(frame.error())), "{}", peer_);
   const TimePoint encoded = now();

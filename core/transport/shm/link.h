@@ -29,6 +29,7 @@ class ShmLink final : public Link {
 
   Expected<Sent> send(const wire::Message& message, Deadline deadline) override;
   Expected<Received> receive(Deadline deadline) override;
+  void send_by(const wire::Codec* codec) override { codec_ = codec; }
   std::uint64_t received_bytes() const override { return received_bytes_; }
   void close() override;
   std::string peer() const override { return peer_; }
@@ -43,7 +44,9 @@ class ShmLink final : public Link {
   const std::string peer_;
   std::atomic<bool> closed_ = false;
 
-  std::unique_ptr<Outbox> outbox_;  // the sending thread's
+  // The sending thread's.
+  std::unique_ptr<Outbox> outbox_;
+  const wire::Codec* codec_;
 
   // The receiving thread's.
   Inbox inbox_;

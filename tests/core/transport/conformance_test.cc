@@ -121,6 +121,30 @@ TEST_P(Conformance, WhatACodecMadeArrivesDecoded) {
   }
 }
 
+TEST_P(Conformance, EitherEndChangesTheCodecThatItSendsBy) {
+  auto zeros = Tensor::allocate(DType::kFloat32, {100'000});
+  std::ranges::fill(zeros->mutable_bytes(), std::byte{0});
+  wire::Message message;
+  message.body = Tuple{{*zeros}};
+  const Pair links = pair();
+  for (const char* const name : {"zstd", "none", "fp16"}) {
+    const auto codec = wire::find_codec(name);
+    ASSERT_TRUE(codec) << codec.error().message;
+    for (Link* const from : {links.client.get(), links.server.get()}) {
+      Link& to = from == links.client.get() ? *links.server : *links.client;
+      from->send_by(*codec);
+      Async sending([&] { return from->send(message, soon()); });
+      const auto received = to.receive(soon());
+      const auto sent = sending.get();
+      ASSERT_TRUE(sent) << sent.error().message;
+      ASSERT_TRUE(received) << received.error().message;
+      EXPECT_TRUE(bit_equal(received->message.body, message.body)) << name;
+      const bool shrinks = transport_->reach() != Reach::kProcess && *codec != nullptr;
+      EXPECT_EQ(sent->wire_bytes < 400'000, shrinks) << name;
+    }
+  }
+}
+
 TEST_P(Conformance, HundredsOfTensorsInOneMessage) {
   Pair links = pair();
   List body;
