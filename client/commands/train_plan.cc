@@ -94,6 +94,8 @@ Expected<> TrainPlan::read(Context& context, const train::TrainingSetup* earlier
     // The user named them when the training began.
     if (model_.operators.empty()) model_.operators = earlier->source.operators;
     if (threads_ == 0) threads_ = earlier->plan.settings.threads;
+    const std::string& codec = earlier->settings.gradient_codec;
+    if (!codec.empty() && earlier->plan.stages.size() > 1) gradient_codec_ = codec;
   }
   if (threads_ == 0) threads_ = 1;
   if (model_.model.empty()) {
@@ -125,6 +127,7 @@ Expected<Model> TrainPlan::open_model(Context& context, std::int64_t batch,
     PARETO_ASSIGN(const std::vector<model::Cut> cuts, cuts_.find(model, batch));
     PARETO_TRY(place(model, cuts, batch));
   }
+  PARETO_TRY(check_codecs());
   // Those of an earlier training suited the devices that it had.
   if (plan_file_.empty()) PARETO_TRY(set_transports());
   plan_.model = model_.model;
@@ -156,6 +159,20 @@ Expected<> TrainPlan::set_transports() {
   }
   plan_.set_transports(*std::move(transports));
   return {};
+}
+
+Expected<> TrainPlan::check_codecs() const {
+  const bool is_cut = plan_.stages.size() > 1;
+  if (is_cut && !in_process_) return {};
+  const auto refuse = [&](const std::string& codec) {
+    return fail(ErrorCode::kInvalidArgument, "{} does not go with {}: nothing crosses a link there",
+                codec, is_cut ? "--in-process" : "a model that is not cut");
+  };
+  if (codec_ != "none") return refuse("--codec " + codec_);
+  if (gradient_codec_ != "none") return refuse("--gradient-codec " + gradient_codec_);
+  const std::string codecs = cluster::codec_text(plan_.codecs);
+  return codecs == "none" ? Expected<>()
+                          : refuse(fmt::format("codec {} of {}", codecs, named_.name));
 }
 
 bool TrainPlan::is_local() const {

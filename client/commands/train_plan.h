@@ -49,7 +49,8 @@ class TrainPlan {
   /// kInvalidArgument naming the flag, and as read_plan_file() does.
   Expected<> read(Context& context, const train::TrainingSetup* earlier);
   /// Opens the model, and finds the cuts. Fails: as ModelFlags::open() and RunCuts::find();
-  /// kInvalidArgument (a model that does not run at a micro-batch of one of those sizes).
+  /// kInvalidArgument (a model that does not run at a micro-batch of one of those sizes, a codec
+  /// without a link).
   Expected<model::Model> open_model(Context& context, std::int64_t batch,
                                     const std::vector<std::int64_t>& micro_batches);
   /// Opens the pipeline on the plan's devices, or in this process, and writes its plan into the
@@ -67,6 +68,8 @@ class TrainPlan {
   Expected<> place(const model::Model& model, const std::vector<model::Cut>& cuts,
                    std::int64_t batch);
   Expected<> set_transports();
+  /// Fails: kInvalidArgument if a codec is named, and no link is there to use it.
+  Expected<> check_codecs() const;
   Expected<> place_on(const cluster::Cluster& cluster);
 
   ModelFlags model_;

@@ -77,6 +77,19 @@ TEST_F(Program, NumbersOutOfRange) {
   refused(small("splits", {"--batch", "-1"}), kExitUsage, HasSubstr("-1"));
 }
 
+TEST_F(Program, CodecsOfATrainingWithoutLinks) {
+  const auto training = [](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"--data", "synthetic:10"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return small("train", arguments);
+  };
+  refused(training({"--codec", "fp16"}), kExitUsage,
+          HasSubstr("--codec fp16 does not go with a model that is not cut: nothing crosses"));
+  refused(training({"--gradient-codec", "int8", "--split", "after:features.3", "--in-process"}),
+          kExitUsage,
+          HasSubstr("--gradient-codec int8 does not go with --in-process: nothing crosses"));
+}
+
 TEST_F(Program, CertificatesThatMetricsCannotBeServedWith) {
   refused(small("sweep", {"--metrics-certificate", "/c.pem"}), kExitUsage,
           AllOf(HasSubstr("--metrics-certificate"), HasSubstr("--metrics")));
