@@ -169,18 +169,19 @@ class TrainCommand final : public Command {
 
   Expected<> read_flags(Context& context, const train::TrainingSetup* earlier,
                         train::TrainingSetup& setup) {
+    PARETO_TRY(plan_.read(context, earlier));
     if (earlier != nullptr) {
       setup = *earlier;
       if (epochs_->count() > 0) setup.epochs = learning_.epochs;
       data_.complete(*earlier);
       PARETO_TRY(check_setup(setup));
     } else {
-      PARETO_TRY(learning_.read(setup));
+      PARETO_TRY(learning_.read(plan_.plan_of_file(), setup));
     }
     if (data_.data.empty()) {
       return fail(ErrorCode::kInvalidArgument, "--data is missing: name the samples to train on");
     }
-    return plan_.read(context, earlier);
+    return {};
   }
 
   static std::string absolute_loss(const std::string& loss) {

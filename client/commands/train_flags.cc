@@ -16,6 +16,7 @@
 namespace pareto::client {
 namespace {
 
+constexpr std::int64_t kUsualBatch = 32;
 constexpr double kUsualRate = 0.01;
 constexpr double kUsualAdamRate = 0.001;
 constexpr double kUsualAdamWDecay = 0.01;
@@ -49,13 +50,14 @@ void LearningFlags::add_to(CLI::App& app) {
   const Heading heading(app, "Learning");
   set_value(app.add_option("--epochs", epochs, "times that all samples are trained on"), "N")
       ->capture_default_str();
-  set_value(app.add_option("--batch", batch, "number of samples of a step"), "N")
-      ->capture_default_str();
+  set_value(app.add_option("--batch", batch,
+                           "number of samples of a step (default: that of --plan, or 32)"),
+            "N");
   set_value(app.add_option("--micro-batches", micro_batches,
                            "number of parts of a batch, which stages work on at the same time; "
-                           "their gradients are summed"),
-            "N")
-      ->capture_default_str();
+                           "their gradients are summed (default: as the micro-batch of --plan has "
+                           "it, or 1)"),
+            "N");
   order = plan::kOneForwardOneBackward;
   set_value(app.add_option("--order", order,
                            "order of a stage's passes: 1f1b goes backward as soon as it can and "
@@ -111,11 +113,20 @@ void LearningFlags::add_to(CLI::App& app) {
                "leave out the last batch of an epoch if it is smaller than the others");
 }
 
-Expected<> LearningFlags::read(train::TrainingSetup& setup) const {
+void LearningFlags::read_batch(const plan::Plan* plan, train::TrainingSetup& setup) const {
+  const std::int64_t samples = batch.value_or(plan != nullptr ? plan->batch : kUsualBatch);
+  std::int64_t parts = 1;
+  if (plan != nullptr && plan->micro_batch > 0) {
+    parts = samples / plan->micro_batch + (samples % plan->micro_batch != 0 ? 1 : 0);
+  }
+  setup.batches.batch = samples;
+  setup.micro_batches = micro_batches.value_or(parts);
+}
+
+Expected<> LearningFlags::read(const plan::Plan* plan, train::TrainingSetup& setup) const {
   setup.epochs = epochs;
-  setup.batches = {
-      .batch = batch, .seed = seed, .shuffle = !no_shuffle, .drop_smaller = drop_smaller};
-  setup.micro_batches = micro_batches;
+  setup.batches = {.seed = seed, .shuffle = !no_shuffle, .drop_smaller = drop_smaller};
+  read_batch(plan, setup);
   PARETO_TRY(with_context(plan::check_training_order(order), "--order"));
   setup.settings.order = order;
   setup.loss = loss;

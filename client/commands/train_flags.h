@@ -11,6 +11,7 @@
 #include "coordinator/data/data_set.h"
 #include "coordinator/train/training_setup.h"
 #include "core/base/error.h"
+#include "core/plan/plan.h"
 #include "core/tensor/tensor.h"
 
 namespace pareto::client {
@@ -18,8 +19,8 @@ namespace pareto::client {
 /// Samples, batches, loss, optimiser and rate.
 struct LearningFlags {
   std::int64_t epochs = 1;
-  std::int64_t batch = 32;
-  std::int64_t micro_batches = 1;
+  std::optional<std::int64_t> batch;
+  std::optional<std::int64_t> micro_batches;
   std::string order;
   std::string loss{train::kCrossEntropy};
   std::string optimiser = "sgd";
@@ -37,8 +38,12 @@ struct LearningFlags {
   bool drop_smaller = false;
 
   void add_to(CLI::App& app);
-  /// Puts them into a setup. Fails: kInvalidArgument naming the flag.
-  Expected<> read(train::TrainingSetup& setup) const;
+  /// Puts them into a setup. `plan`: that of --plan, whose batch and micro-batches are taken if no
+  /// flag says others; null: there is none. Fails: kInvalidArgument naming the flag.
+  Expected<> read(const plan::Plan* plan, train::TrainingSetup& setup) const;
+
+ private:
+  void read_batch(const plan::Plan* plan, train::TrainingSetup& setup) const;
 };
 
 /// The flags that name the data of a training.

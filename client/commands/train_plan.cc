@@ -27,8 +27,9 @@ void TrainPlan::add_to(CLI::App& app) {
     const Heading heading(app, "Plan");
     cuts_.add_to(app);
     set_value(app.add_option("--plan", plan_file_,
-                             "plan file, in place of --split, --transport and --codec; --model "
-                             "says where its model lies now"),
+                             "plan file, in place of --split, --transport and --codec; its batch "
+                             "and micro-batch are taken too; --model says where its model lies "
+                             "now"),
               "FILE");
     set_value(app.add_option("--transport", transport_,
                              "transport of the links: tcp, grpc or shm, or one a link with '+'; "

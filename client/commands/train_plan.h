@@ -60,6 +60,8 @@ class TrainPlan {
                                        const model::Model& loss, train::TrainingSetup& setup,
                                        const std::vector<plan::StateTensor>& state);
 
+  /// Returns the plan of --plan as its file has it; null: the flag was not given.
+  const plan::Plan* plan_of_file() const { return plan_file_.empty() ? nullptr : &named_.plan; }
   const plan::Plan& plan() const { return plan_; }
   plan::ModelSource source() const { return model_.source(); }
 

@@ -55,9 +55,12 @@ TEST_F(TrainPlan, ListsPlansTheFastestFirstAndSavesIt) {
   EXPECT_LT(done.output.find("after:features.13"), done.output.find("after:features.2 "));
   const json plan = json::parse(slurp(path("plan.json")));
   EXPECT_EQ(plan["stages"].size(), 2U);
-  const auto trained = paretoctl({"train", "--plan", path("plan.json"), "--data", "synthetic:10",
-                                  "--epochs", "1", "--batch", "8", "--micro-batches", "4"});
+  const auto trained = paretoctl(
+      {"train", "--plan", path("plan.json"), "--data", "synthetic:10", "--epochs", "1", "--json"});
   EXPECT_EQ(trained.exit_code, 0) << trained.errors;
+  const json start = json::parse(trained.output.substr(0, trained.output.find('\n')));
+  EXPECT_EQ(start["setup"]["batches"]["batch"], 8);
+  EXPECT_EQ(start["setup"]["micro_batches"], 4) << "of 2 samples, as in the plan";
   const auto shown = paretoctl(with("plan", {"--splits", "after:features.13", "--json"}));
   ASSERT_EQ(shown.exit_code, 0) << shown.errors;
   double last = 0;
