@@ -9,8 +9,8 @@
 
 #include "client/commands/commands.h"
 #include "client/commands/leave_soon.h"
-#include "client/commands/output_file.h"
 #include "client/commands/show.h"
+#include "client/commands/train_files.h"
 #include "client/commands/train_flags.h"
 #include "client/commands/train_plan.h"
 #include "client/commands/train_progress.h"
@@ -21,7 +21,6 @@
 #include "coordinator/train/training_run.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
-#include "core/base/usage.h"
 #include "partitioner/model/emit/trained_model.h"
 #include "partitioner/model/zoo/checkpoint.h"
 #include "partitioner/model/zoo/losses.h"
@@ -61,18 +60,7 @@ class TrainCommand final : public Command {
     data_.add_to(app);
     plan_.add_to(app);
     learning_.add_to(app);
-    add_checkpoints_to(app);
-    const Heading heading(app, "Results");
-    set_value(app.add_option("--output", outputs_,
-                             "file to write the trained model to: .pt (TorchScript) or .pth (a "
-                             "state_dict, as torch.save writes it); both: name two"),
-              "FILE")
-        ->delimiter(',');
-    app.add_flag("--json", json_,
-                 "print a line of JSON for each step, epoch and checkpoint on stdout, and nothing "
-                 "else there");
-    set_value(app.add_option("--csv", csv_, "file to write a row for each epoch to"), "FILE");
-    set_value(app.add_option("--report", report_, "page to write, with the curves"), "FILE");
+    files_.add_to(app);
     for (const CLI::Option* option : app.get_options()) {
       const std::string flag = option->get_name();
       if (std::ranges::count(kNextToResume, std::string_view(flag)) == 0) kept_.push_back(option);
@@ -83,7 +71,7 @@ class TrainCommand final : public Command {
   Expected<int> run(Context& context) override {
     const std::atomic<bool>& stop = context.stop.watch();
     context.stop.leave_at_once("stopped before the first step");
-    PARETO_TRY(check_files());
+    PARETO_TRY(files_.check());
     PARETO_ASSIGN(auto earlier, find_earlier(context));
     train::TrainingSetup setup;
     PARETO_TRY(read_flags(context, earlier ? &earlier->checkpoint.setup : nullptr, setup));
@@ -99,59 +87,19 @@ class TrainCommand final : public Command {
     setup.loss = absolute_loss(setup.loss);
     if (model::is_model_file(setup.loss)) setup.loss_file = loss.digest();
     if (earlier) PARETO_TRY(check_same(*earlier, setup));
-    PARETO_ASSIGN(auto checkpoints, open_checkpoints());
+    PARETO_ASSIGN(auto checkpoints, files_.open_checkpoints());
     static const std::vector<plan::StateTensor> kNone;
     PARETO_ASSIGN(const OpenTraining open,
                   plan_.open_pipeline(context, model, loss, setup,
                                       earlier ? earlier->checkpoint.state : kNone));
+    if (earlier) tell_devices(context, earlier->checkpoint.setup.plan, setup.plan);
     return train(context, model, data, setup, std::move(earlier),
                  checkpoints ? &*checkpoints : nullptr, open, stop);
   }
 
  private:
-  void add_checkpoints_to(CLI::App& app) {
-    const Heading heading(app, "Checkpoints");
-    set_value(app.add_option("--checkpoint", folder_,
-                             "folder to write a checkpoint to at the beginning, after each epoch, "
-                             "and if the training is stopped (default: that of --resume, or none)"),
-              "DIR");
-    set_value(app.add_option("--checkpoint-every", every_,
-                             "number of steps between checkpoints, next to those of the epochs"),
-              "STEPS");
-    set_value(app.add_option("--keep", keep_, "number of checkpoints that stay, the newest ones"),
-              "N")
-        ->capture_default_str();
-    set_value(app.add_option("--resume", resume_,
-                             "go on from the newest whole checkpoint of a folder, or from that "
-                             "checkpoint, with the flags it began with; the final bits are those "
-                             "of a training that was never stopped"),
-              "DIR");
-  }
-
-  Expected<> check_files() const {
-    for (const std::string& output : outputs_) {
-      if (!output.ends_with(".pt") && !output.ends_with(".pth")) {
-        return fail(ErrorCode::kInvalidArgument,
-                    "--output {}: a name that ends with .pt (TorchScript) or .pth (state_dict)",
-                    output);
-      }
-      PARETO_TRY(check_writable("--output", output));
-    }
-    if (!csv_.empty()) PARETO_TRY(check_writable("--csv", csv_));
-    if (!report_.empty()) PARETO_TRY(check_writable("--report", report_));
-    if (every_ < 0) {
-      return fail(ErrorCode::kInvalidArgument, "--checkpoint-every {}: at least 1", every_);
-    }
-    if (every_ > 0 && folder_.empty() && resume_.empty()) {
-      return fail(ErrorCode::kInvalidArgument,
-                  "--checkpoint-every {}: --checkpoint has to name their folder", every_);
-    }
-    if (keep_ < 1) return fail(ErrorCode::kInvalidArgument, "--keep {}: at least 1", keep_);
-    return {};
-  }
-
   Expected<std::optional<train::FoundCheckpoint>> find_earlier(Context& context) const {
-    if (resume_.empty()) return std::optional<train::FoundCheckpoint>();
+    if (files_.resume.empty()) return std::optional<train::FoundCheckpoint>();
     const auto given =
         std::ranges::find_if(kept_, [](const CLI::Option* option) { return option->count() > 0; });
     if (given != kept_.end()) {
@@ -159,7 +107,7 @@ class TrainCommand final : public Command {
                   "{} does not go with --resume: a training goes on with the flags it began with",
                   (*given)->get_name());
     }
-    PARETO_ASSIGN(auto found, with_context(train::newest_checkpoint(resume_), "--resume"));
+    PARETO_ASSIGN(auto found, with_context(train::newest_checkpoint(files_.resume), "--resume"));
     for (const std::string& sentence : found.damaged) {
       context.err << fmt::format("{}: an older one is taken\n", sentence) << std::flush;
     }
@@ -175,13 +123,33 @@ class TrainCommand final : public Command {
       if (epochs_->count() > 0) setup.epochs = learning_.epochs;
       data_.complete(*earlier);
       PARETO_TRY(check_setup(setup));
+      PARETO_TRY(take_files(context, earlier->files));
     } else {
       PARETO_TRY(learning_.read(plan_.plan_of_file(), setup));
     }
     if (data_.data.empty()) {
       return fail(ErrorCode::kInvalidArgument, "--data is missing: name the samples to train on");
     }
+    setup.files = files_.kept();
     return {};
+  }
+
+  Expected<> take_files(Context& context, const train::TrainingFiles& earlier) {
+    const std::vector<std::string> taken = files_.complete(earlier);
+    if (taken.empty()) return {};
+    context.err << fmt::format("going on with {}, as before\n", join(taken, " ")) << std::flush;
+    return files_.check();
+  }
+
+  /// Says which devices a training goes on with if it had others.
+  static void tell_devices(Context& context, const plan::Plan& before, const plan::Plan& now) {
+    const std::string others = devices_text(before);
+    const std::string these = devices_text(now);
+    if (these == others) return;
+    context.err << fmt::format(
+                       "going on with {} in place of {}: --devices or --testbed names others\n",
+                       these, others)
+                << std::flush;
   }
 
   static std::string absolute_loss(const std::string& loss) {
@@ -212,27 +180,6 @@ class TrainCommand final : public Command {
                 earlier.path.string(), join(differences, ". "));
   }
 
-  Expected<std::optional<train::CheckpointFolder>> open_checkpoints() const {
-    fs::path folder = folder_;
-    if (folder.empty() && !resume_.empty()) {
-      folder = resume_;
-      // That of one checkpoint lies in theirs.
-      if (!folder.has_filename()) folder = folder.parent_path();
-      if (fs::exists(folder / "manifest.json")) folder = fs::absolute(folder).parent_path();
-    }
-    if (folder.empty()) return std::optional<train::CheckpointFolder>();
-    PARETO_ASSIGN(auto opened, with_context(train::CheckpointFolder::open(
-                                                folder, static_cast<std::size_t>(keep_)),
-                                            "--checkpoint"));
-    if (resume_.empty() && !opened.checkpoints().empty()) {
-      return fail(ErrorCode::kInvalidArgument,
-                  "--checkpoint {}: it holds checkpoints of an earlier training: go on from them "
-                  "(--resume {}), or name another folder",
-                  folder.string(), folder.string());
-    }
-    return std::optional(std::move(opened));
-  }
-
   Expected<int> train(Context& context, const Model& model, const TrainData& data,
                       const train::TrainingSetup& setup,
                       std::optional<train::FoundCheckpoint> earlier,
@@ -244,21 +191,21 @@ class TrainCommand final : public Command {
     if (earlier) {
       shown.progress = std::move(earlier->checkpoint.progress);
       // Another folder gets a checkpoint of its own.
-      if (folder_.empty()) resumed = earlier->path;
+      if (files_.folder.empty()) resumed = earlier->path;
     }
     context.phase = Phase::kRunning;
     const char* const sentence =
         checkpoints == nullptr
             ? "stopping after the step in hand; again to leave now"
             : "stopping after the step in hand, with a checkpoint; again to leave now";
-    TrainProgress progress(context, json_, setup.epochs);
+    TrainProgress progress(context, files_.json, setup.epochs);
     progress.begin(shown);
     const SteadyClock clock;
     const train::TrainingParts parts{.pipeline = pipeline,
                                      .data = *data.training,
                                      .validation = data.validation.get(),
                                      .checkpoints = checkpoints,
-                                     .checkpoint_every = every_,
+                                     .checkpoint_every = setup.files.checkpoint_every,
                                      .stop = stop,
                                      .observer = progress,
                                      .clock = clock};
@@ -276,7 +223,7 @@ class TrainCommand final : public Command {
     shown.reason = reason_of(*outcome);
     if (outcome->end == train::TrainingEnd::kDone) {
       PARETO_TRY(write_outputs(model, *outcome));
-      shown.outputs = outputs_;
+      shown.outputs = files_.outputs;
     }
     return finish(context, shown);
   }
@@ -313,11 +260,11 @@ class TrainCommand final : public Command {
   }
 
   Expected<> write_outputs(const Model& model, const train::TrainingOutcome& outcome) const {
-    if (outputs_.empty()) return {};
+    if (files_.outputs.empty()) return {};
     PARETO_ASSIGN(
         const model::NamedTensors state,
         model::trained_state(model, outcome.state, outcome.progress.position.micro_batches));
-    for (const std::string& output : outputs_) {
+    for (const std::string& output : files_.outputs) {
       PARETO_TRY(with_context(output.ends_with(".pt")
                                   ? model::write_torchscript(output, model, state)
                                   : model::write_checkpoint(output, state),
@@ -327,17 +274,18 @@ class TrainCommand final : public Command {
   }
 
   Expected<int> finish(Context& context, const report::TrainReport& shown) const {
-    context.out << (json_ ? report::train_end_json(shown)
-                          : report::write_train_summary(shown, style_of(context)))
+    context.out << (files_.json ? report::train_end_json(shown)
+                                : report::write_train_summary(shown, style_of(context)))
                 << std::flush;
-    if (!csv_.empty()) {
-      PARETO_TRY(with_context(write_file_atomically(csv_, report::train_csv(shown)), "--csv"));
-      context.err << "csv: " << csv_ << '\n';
+    if (!files_.csv.empty()) {
+      PARETO_TRY(
+          with_context(write_file_atomically(files_.csv, report::train_csv(shown)), "--csv"));
+      context.err << "csv: " << files_.csv << '\n';
     }
-    if (!report_.empty()) {
+    if (!files_.report.empty()) {
       PARETO_ASSIGN(const std::string page, report::train_page(shown));
-      PARETO_TRY(with_context(write_file_atomically(report_, page), "--report"));
-      context.err << "report: " << report_ << '\n';
+      PARETO_TRY(with_context(write_file_atomically(files_.report, page), "--report"));
+      context.err << "report: " << files_.report << '\n';
     }
     switch (shown.end) {
       case train::TrainingEnd::kDone:
@@ -347,21 +295,14 @@ class TrainCommand final : public Command {
       case train::TrainingEnd::kNotFinite:
         break;
     }
-    if (json_) context.err << shown.reason << '\n';
+    if (files_.json) context.err << shown.reason << '\n';
     return kExitFailed;
   }
 
   TrainDataFlags data_;
   TrainPlan plan_;
   LearningFlags learning_;
-  std::string folder_;
-  std::int64_t every_ = 0;
-  std::int64_t keep_ = 3;
-  std::string resume_;
-  std::vector<std::string> outputs_;
-  std::string csv_;
-  std::string report_;
-  bool json_ = false;
+  TrainFileFlags files_;
   std::vector<const CLI::Option*> kept_;  ///< options that a checkpoint has from its beginning
   const CLI::Option* epochs_ = nullptr;
 };

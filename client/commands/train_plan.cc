@@ -12,11 +12,25 @@
 #include "coordinator/sweep/cut_chains.h"
 #include "coordinator/train/device_pipeline.h"
 #include "coordinator/train/local_pipeline.h"
+#include "core/base/text.h"
 #include "core/base/usage.h"
 
 namespace pareto::client {
 
 using model::Model;
+
+namespace {
+
+/// Returns the name of a stage's device if it has none: it runs in this process, or its device
+/// follows.
+std::string without_device(std::size_t stage) { return fmt::format("stage {}", stage); }
+
+}  // namespace
+
+std::string devices_text(const plan::Plan& plan) {
+  const std::vector<std::string> names = plan.device_names();
+  return names.front() == without_device(0) ? "this process" : join(names);
+}
 
 void TrainPlan::add_to(CLI::App& app) {
   model_.add_to(app, /*required=*/false);
@@ -144,7 +158,7 @@ Expected<> TrainPlan::place(const Model& model, const std::vector<model::Cut>& c
                             std::int64_t batch) {
   // Their names follow once devices are there.
   std::vector<std::string> devices;
-  for (std::size_t i = 0; i <= cuts.size(); ++i) devices.push_back(fmt::format("stage {}", i));
+  for (std::size_t i = 0; i <= cuts.size(); ++i) devices.push_back(without_device(i));
   PARETO_ASSIGN(plan_, with_context(sweep::plan_of_cuts(model, cuts, devices, batch, {}),
                                     "--split {}", cuts_.text()));
   if (codec_ != "none") plan_.codecs.assign(cuts.size(), codec_);
@@ -207,6 +221,10 @@ Expected<OpenTraining> TrainPlan::open_pipeline(Context& context, const Model& m
   if (is_local()) {
     PARETO_ASSIGN(open.pipeline,
                   train::open_local_pipeline(model, loss, plan_, setup.settings, state, threads_));
+    for (std::size_t i = 0; i < plan_.stages.size(); ++i) {
+      plan_.stages[i].device = without_device(i);
+    }
+    setup.plan = plan_;
     return open;
   }
   train::DevicePipelineOptions options;

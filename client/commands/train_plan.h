@@ -29,6 +29,9 @@
 
 namespace pareto::client {
 
+/// Returns the names of the plan's devices; "this process" for a plan that runs here.
+std::string devices_text(const plan::Plan& plan);
+
 /// A pipeline with all that it works with.
 ///
 /// Threads: one owner.

@@ -86,6 +86,22 @@ LearningRate rate_from(const Json& json) {
           .warm_up = count_at(json, "warm_up")};
 }
 
+Json files_json(const TrainingFiles& files) {
+  return {{"checkpoint_every", files.checkpoint_every},
+          {"keep", files.keep},
+          {"outputs", files.outputs},
+          {"csv", files.csv},
+          {"report", files.report}};
+}
+
+TrainingFiles files_from(const Json& json) {
+  return {.checkpoint_every = count_at(json, "checkpoint_every"),
+          .keep = count_at(json, "keep", 1),
+          .outputs = json.at("outputs").get<std::vector<std::string>>(),
+          .csv = json.at("csv").get<std::string>(),
+          .report = json.at("report").get<std::string>()};
+}
+
 Json sums_json(const StepSums& sums) {
   Json json{{"steps", sums.steps},     {"samples", sums.samples},
             {"loss_sum", sums.loss},   {"correct", sums.correct},
@@ -179,6 +195,8 @@ TrainingSetup read_setup(const Json& json) {
   setup.epochs = count_at(json, "epochs", 1);
   setup.data = data_from(json.at("data"));
   if (json.contains("validation")) setup.validation = data_from(json.at("validation"));
+  // Checkpoints of earlier versions have none.
+  if (json.contains("files")) setup.files = files_from(json.at("files"));
   return setup;
 }
 
@@ -218,6 +236,7 @@ Json setup_json(const TrainingSetup& setup) {
   json["epochs"] = setup.epochs;
   json["data"] = data_json(setup.data);
   if (setup.validation) json["validation"] = data_json(*setup.validation);
+  json["files"] = files_json(setup.files);
   return json;
 }
 

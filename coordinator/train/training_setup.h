@@ -1,5 +1,5 @@
 // What is trained, on what, and how: all that decides the bits of a training, but for the samples
-// themselves. A checkpoint has it, so that a training goes on as it began.
+// themselves, and what it writes. A checkpoint has it, so that a training goes on as it began.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +29,16 @@ struct DataTitle {
   bool operator==(const DataTitle&) const = default;
 };
 
+/// What a training writes. It decides no bits: who goes on may name others.
+struct TrainingFiles {
+  std::int64_t checkpoint_every = 0;   ///< steps; 0: after each epoch only
+  std::int64_t keep = 3;               ///< checkpoints that stay
+  std::vector<std::string> outputs{};  ///< files of the trained model, absolute paths
+  std::string csv{};                   ///< an absolute path; empty: none
+  std::string report{};                ///< likewise
+  bool operator==(const TrainingFiles&) const = default;
+};
+
 /// Settings of a training.
 struct TrainingSetup {
   plan::ModelSource source;  ///< how its model is opened
@@ -45,11 +55,12 @@ struct TrainingSetup {
   std::int64_t epochs = 1;
   DataTitle data;
   std::optional<DataTitle> validation;
+  TrainingFiles files;
 };
 
 /// Returns what makes another training of it, a sentence each: another model, plan, loss, data,
-/// optimiser, rate and so on. Devices, paths and the number of epochs may differ. Empty: the one
-/// goes on with the bits of the other.
+/// optimiser, rate and so on. Devices, paths, files and the number of epochs may differ. Empty: the
+/// one goes on with the bits of the other.
 std::vector<std::string> differences(const TrainingSetup& checkpoint, const TrainingSetup& asked);
 
 /// Checks numbers and names. Fails: kInvalidArgument naming the value.

@@ -33,6 +33,25 @@ TEST_F(Train, GoesOnAfterAKillToTheSameBits) {
   EXPECT_EQ(slurp(path("resumed.pth")), expected);
 }
 
+TEST_F(Train, GoesOnToTheFilesThatItBeganWith) {
+  const Daemon one("one", folder());
+  const Daemon two("two", folder());
+  const auto began =
+      train({"--epochs", "1", "--rate-schedule", "constant", "--split", "after:features.7",
+             "--devices", inventory({{"one", one.address()}, {"two", two.address()}}),
+             "--checkpoint", path("run"), "--checkpoint-every", "1", "--keep", "4", "--output",
+             path("m.pth"), "--csv", path("m.csv")});
+  ASSERT_EQ(began.exit_code, 0) << began.errors;
+  for (const char* const file : {"m.pth", "m.csv"}) std::filesystem::remove(path(file));
+  const auto resumed = paretoctl({"train", "--resume", path("run"), "--epochs", "2"});
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.errors;
+  EXPECT_THAT(resumed.errors,
+              AllOf(HasSubstr("going on with --checkpoint-every 1 --keep 4 --output"),
+                    HasSubstr("going on with local-0, local-1 in place of one, two")));
+  for (const char* const file : {"m.pth", "m.csv"}) EXPECT_NE(slurp(path(file)), "") << file;
+  for (const int step : {5, 6, 7, 8}) EXPECT_TRUE(wait_for_step("run", step)) << step;
+}
+
 TEST_F(Train, GoesOnAfterALostDeviceToTheSameBits) {
   const std::string expected = uncut();
   const auto devices = [&](const Daemon& one, const Daemon& two) {

@@ -43,6 +43,11 @@ TrainingSetup small_setup() {
                                .preprocessing = "/data/usual.yaml",
                                .samples = 10000,
                                .classes = 10};
+  setup.files = {.checkpoint_every = 20,
+                 .keep = 5,
+                 .outputs = {"/data/m.pt", "/data/m.pth"},
+                 .csv = "/data/m.csv",
+                 .report = "/data/m.html"};
   return setup;
 }
 
@@ -126,6 +131,7 @@ TEST_F(CheckpointTest, IsReadAsItWasWritten) {
   EXPECT_EQ(read->setup.batches, written.setup.batches);
   EXPECT_EQ(read->setup.data, written.setup.data);
   EXPECT_EQ(read->setup.validation, written.setup.validation);
+  EXPECT_EQ(read->setup.files, written.setup.files);
   EXPECT_EQ(read->progress.position, written.progress.position);
   EXPECT_EQ(read->progress.history.losses, written.progress.history.losses);
   EXPECT_EQ(read->progress.history.epoch_so_far.loss, 0.1 + 0.2);
@@ -138,6 +144,17 @@ TEST_F(CheckpointTest, IsReadAsItWasWritten) {
     EXPECT_EQ(read->state[i].name, written.state[i].name);
     EXPECT_TRUE(bit_equal(read->state[i].tensor, written.state[i].tensor));
   }
+}
+
+TEST_F(CheckpointTest, OfAnEarlierVersionHasNoFiles) {
+  const auto path = open().write(small_checkpoint(10));
+  ASSERT_TRUE(path) << path.error().message;
+  change(*path, [](auto& json) { json["setup"].erase("files"); });
+  const auto read = read_checkpoint(*path);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->setup.files, TrainingFiles());
+  change(*path, [](auto& json) { json["setup"]["files"] = {{"checkpoint_every", -1}}; });
+  expect_refused(*path, "checkpoint_every");
 }
 
 TEST_F(CheckpointTest, KeepsTheNewestOnes) {
