@@ -24,7 +24,9 @@ std::optional<double> parse_number(std::string_view text) {
 
 class Selector {
  public:
-  explicit Selector(const std::vector<SplitPoint>& points) : points_(points) {}
+  /// `why_none`: a sentence on a model in which few modules end, or "".
+  Selector(const std::vector<SplitPoint>& points, std::string why_none)
+      : points_(points), why_none_(std::move(why_none)) {}
 
   Expected<> add(const std::string& text) {
     if (text == "all") return add_where("all", [](const SplitPoint&) { return true; });
@@ -52,8 +54,8 @@ class Selector {
       chosen_.insert(i);
     }
     if (!any && chosen_.size() == before) {
-      return fail(ErrorCode::kNotFound, "`{}` selects nothing: the model has no such split point",
-                  text);
+      return fail(ErrorCode::kNotFound, "`{}` selects nothing: the model has no such split point{}",
+                  text, why_none_);
     }
     return {};
   }
@@ -111,8 +113,41 @@ class Selector {
   }
 
   const std::vector<SplitPoint>& points_;
+  std::string why_none_;
   std::set<std::size_t> chosen_;
 };
+
+Expected<std::vector<std::size_t>> select(const std::vector<SplitPoint>& points,
+                                          std::string_view text, const std::string& why_none) {
+  const auto parts = split_list(text);
+  if (parts.empty()) {
+    return fail(ErrorCode::kInvalidArgument,
+                "no split point given (all, modules, auto, after:PATH, op:N, percent:P)");
+  }
+  Selector selector(points, why_none);
+  for (const std::string& part : parts) PARETO_TRY(selector.add(part));
+  return selector.take();
+}
+
+std::string block_text(const Operator& op) {
+  return fmt::format("{} with {} inside ({})", op.kind == "prim::Loop" ? "loop" : "branch",
+                     counted(op.inner_operators, "operator"), op.kind);
+}
+
+std::string why_whole(const Operator& op) {
+  return op.steps > 0 ? fmt::format("its {} steps are too many to unroll", op.steps)
+                      : "how it runs follows from its inputs";
+}
+
+/// Says that the largest loop or branch stays whole; "" if there is none.
+std::string kept_whole(const Graph& graph) {
+  const auto largest = std::ranges::max_element(graph.operators, {}, &Operator::inner_operators);
+  if (largest == graph.operators.end() || largest->inner_operators == 0) return "";
+  return fmt::format(
+      ". Its {} stays one operator, because {}: no cut goes through it. `all` has the positions "
+      "around it",
+      block_text(*largest), why_whole(*largest));
+}
 
 /// Returns why a model has no legal split point, and what can be done.
 std::string why_uncut(const Graph& graph, const std::vector<SplitPoint>& points) {
@@ -126,20 +161,17 @@ std::string why_uncut(const Graph& graph, const std::vector<SplitPoint>& points)
                        only.kind);
   }
   return fmt::format(
-      "the whole model is one {} with {} inside ({}), and {}. Run it uncut on one device, "
-      "or save it with fewer steps of a constant number, which are unrolled and can be cut "
-      "(torch.jit.trace, or range() of a constant)",
-      only.kind == "prim::Loop" ? "loop" : "branch", counted(only.inner_operators, "operator"),
-      only.kind,
-      only.steps > 0 ? fmt::format("its {} steps are too many to unroll", only.steps)
-                     : "how it runs follows from its inputs");
+      "the whole model is one {}, and {}. Run it uncut on one device, or save it with fewer steps "
+      "of a constant number, which are unrolled and can be cut (torch.jit.trace, or range() of a "
+      "constant)",
+      block_text(only), why_whole(only));
 }
 
 }  // namespace
 
 Expected<std::vector<std::size_t>> select_split_points(const Model& model, std::string_view text) {
   const std::vector<SplitPoint>& points = model.split_points();
-  auto chosen = select_split_points(points, text);
+  auto chosen = select(points, text, kept_whole(model.graph()));
   if (chosen || std::ranges::any_of(points, &SplitPoint::legal)) return chosen;
   return fail(chosen.error().code, "{}: {} cannot be cut: {}", text, model.name(),
               why_uncut(model.graph(), points));
@@ -147,14 +179,7 @@ Expected<std::vector<std::size_t>> select_split_points(const Model& model, std::
 
 Expected<std::vector<std::size_t>> select_split_points(const std::vector<SplitPoint>& points,
                                                        std::string_view text) {
-  const auto parts = split_list(text);
-  if (parts.empty()) {
-    return fail(ErrorCode::kInvalidArgument,
-                "no split point given (all, modules, auto, after:PATH, op:N, percent:P)");
-  }
-  Selector selector(points);
-  for (const std::string& part : parts) PARETO_TRY(selector.add(part));
-  return selector.take();
+  return select(points, text, "");
 }
 
 std::vector<std::string> cuts_named_twice(const std::vector<SplitPoint>& points,

@@ -13,6 +13,7 @@ namespace {
 
 using test::open;
 using test::scripted;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -219,6 +220,28 @@ def forward(self, x):
     EXPECT_DOUBLE_EQ(op.flops_per_sample, 2 * 4 * 4) << "of the branch that ran";
   }
   EXPECT_TRUE(found);
+}
+
+TEST(ModelExamine, NoModuleEndsNextToABranchThatHoldsAll) {
+  const auto model = open(scripted("Branch", R"(
+def forward(self, x):
+    if bool(x.sum() > 1e9):
+        y = x.matmul(torch.ones([4, 4])) + 1
+    else:
+        y = x.matmul(torch.ones([4, 4]))
+    return y
+)"),
+                          "4");
+  ASSERT_TRUE(model) << model.error().message;
+  ASSERT_TRUE(select_split_points(*model, "all"));
+  for (const char* const text : {"modules", "auto"}) {
+    const auto chosen = select_split_points(*model, text);
+    ASSERT_FALSE(chosen) << text;
+    EXPECT_THAT(chosen.error().message,
+                AllOf(HasSubstr("the model has no such split point. Its branch with"),
+                      HasSubstr("stays one operator, because how it runs follows from its inputs"),
+                      HasSubstr("`all` has the positions around it")));
+  }
 }
 
 TEST(ModelExamine, ABakedBatchLeavesShapesConstant) {
