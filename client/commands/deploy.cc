@@ -284,7 +284,7 @@ class DeployCommand final : public Command {
                                                   const Model& model,
                                                   const cluster::Cluster& cluster,
                                                   const char* flag) const {
-    PARETO_ASSIGN(const auto store, store_.open_existing(context));
+    PARETO_ASSIGN(const auto store, store_.open_profiles(context, flag));
     Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
     auto made = failover::Replanner::make(
         model, cluster, plan, *store, context.stop.watch(),

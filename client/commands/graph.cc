@@ -214,7 +214,7 @@ class GraphCommand final : public Command {
     if (!profiled_) return {};
     // The parser writes {} if no name follows.
     const std::string device = *profiled_ == "{}" ? "" : *profiled_;
-    PARETO_ASSIGN(const auto store, store_.open_existing(context));
+    PARETO_ASSIGN(const auto store, store_.open_profiles(context, "--profiled"));
     PARETO_ASSIGN(const plan::DeviceProfile profile,
                   profile_on(model, options_.batch, *store, device));
     for (const Nanoseconds time : profile.operators) {

@@ -83,7 +83,7 @@ class SplitsCommand final : public Command {
     if (frontiers_) keep_smallest(cuts, most);
     if (time_) PARETO_TRY(time_sides(model, batch_, cuts));
     if (profiled_) {
-      PARETO_ASSIGN(const auto store, store_.open_existing(context));
+      PARETO_ASSIGN(const auto store, store_.open_profiles(context, "--profiled"));
       PARETO_TRY(add_profiled(model, batch_, *store, cuts));
     }
     if (json_) {

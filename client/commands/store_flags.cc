@@ -23,6 +23,16 @@ Expected<std::unique_ptr<results::ResultStore>> StoreFlags::open_existing(
   return results::ResultStore::open_existing(file(context));
 }
 
+Expected<std::unique_ptr<results::ResultStore>> StoreFlags::open_profiles(
+    const Context& context, const std::string& flag) const {
+  auto opened = open_existing(context);
+  if (opened || opened.error().code != ErrorCode::kNotFound) return opened;
+  return fail(ErrorCode::kNotFound,
+              "{}: {} holds no profile, for nothing was kept there yet: measure one (paretoctl "
+              "profile), or name another file with --store",
+              flag, file(context).string());
+}
+
 std::filesystem::path StoreFlags::file(const Context& context) const {
   return path.empty() ? context.default_store : std::filesystem::path(path);
 }

@@ -72,7 +72,8 @@ TEST_F(Program, GraphRefusesWhatDoesNotFit) {
   refused(small("graph", {"--depth", "0", "--output", path("a.svg")}), kExitUsage,
           HasSubstr("--depth"));
   refused(small("graph", {"--profiled", "--output", path("a.svg")}), kExitUsage,
-          HasSubstr("results.db"));
+          AllOf(HasSubstr("--profiled: "), HasSubstr("results.db holds no profile"),
+                HasSubstr("(paretoctl profile)")));
 }
 
 }  // namespace
