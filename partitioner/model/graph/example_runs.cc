@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/base/text.h"
 #include "core/runtime/torch/convert.h"
 #include "partitioner/model/graph/flat_graph.h"
 #include "partitioner/model/graph/flops.h"
@@ -78,7 +79,36 @@ void note_change(const Graph& graph, std::size_t position, std::size_t index,
                                    graph.operators[position].kind, position);
 }
 
+/// Returns "H = 32, W = 32", of inputs with such sizes, or else "it".
+std::string sizes_text(const std::vector<InputShape>& shapes) {
+  const auto sizes = varying_sizes(shapes);
+  const std::vector<std::int64_t> values = nominal_sizes(shapes);
+  if (!sizes || sizes->empty()) return "it";
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < sizes->size(); ++i) {
+    texts.push_back(fmt::format("{} = {}", (*sizes)[i].name, values[i]));
+  }
+  return join(texts);
+}
+
+/// Returns a remedy for sizes that an operator refuses, if people said them; "" for other reasons.
+std::string size_remedy(const std::string& why, const std::vector<InputShape>& shapes) {
+  static constexpr std::array<std::string_view, 4> kOfSizes{"shape", "size", "channels",
+                                                            "dimension"};
+  const bool is_of_sizes = std::ranges::any_of(
+      kOfSizes, [&](std::string_view word) { return why.find(word) != std::string::npos; });
+  const bool is_given =
+      std::ranges::all_of(shapes, [](const InputShape& shape) { return shape.data.has_value(); });
+  if (!is_of_sizes || is_given || has_made_up_integers(shapes)) return "";
+  return " (give the sizes of one sample that it takes: --input-shape)";
+}
+
 }  // namespace
+
+std::string operator_text(const Graph& graph, std::size_t position) {
+  const Operator& op = graph.operators[position];
+  return fmt::format("{} (op {}{}{})", op.kind, position, op.scope.empty() ? "" : " in ", op.scope);
+}
 
 std::vector<Attempt> attempts(const std::vector<InputShape>& shapes,
                               std::vector<std::int64_t> named) {
@@ -132,6 +162,7 @@ Expected<ExampleRun> run_at(GraphRunner& runner, const Flat& flat, const Graph& 
   run.knows_ranges =
       std::ranges::any_of(shapes, [](const InputShape& shape) { return shape.range.has_value(); });
   const auto indices = indices_of(flat, graph);
+  std::optional<std::size_t> at;
   try {
     const torch::NoGradGuard no_grad;
     PARETO_ASSIGN(auto arguments, arguments_at(flat, shapes, batch, seed));
@@ -139,6 +170,7 @@ Expected<ExampleRun> run_at(GraphRunner& runner, const Flat& flat, const Graph& 
       run.see(static_cast<std::size_t>(graph.inputs[i]), arguments[i]);
     }
     std::vector<std::pair<std::size_t, c10::IValue>> filled;
+    at = 0;
     runner.run(std::move(arguments), [&](std::size_t position, Node* node, auto in, auto out) {
       run.flops[position] += flops_of(node, in, out);
       for (std::size_t i = 0; i < in.size(); ++i) {
@@ -146,7 +178,7 @@ Expected<ExampleRun> run_at(GraphRunner& runner, const Flat& flat, const Graph& 
         if (read != indices.end()) note_change(graph, position, read->second, in[i], run);
       }
       if (node->owningBlock() != flat.graph->block()) return;
-      if (reached != nullptr) *reached = position + 1;
+      at = position + 1;
       for (std::size_t i = 0; i < out.size(); ++i) {
         const std::size_t index = indices.at(node->output(i));
         run.see(index, out[i]);
@@ -156,8 +188,16 @@ Expected<ExampleRun> run_at(GraphRunner& runner, const Flat& flat, const Graph& 
     // Where they may cross, these hold what they hold in the end.
     for (const auto& [index, container] : filled) run.see(index, container);
   } catch (const std::exception& error) {
-    return fail(ErrorCode::kInvalidArgument, "it does not run at batch {} on {}: {}", batch,
-                describe_examples(shapes, input_names(flat), batch), why_not_run(error, shapes));
+    if (reached != nullptr) *reached = at.value_or(0);
+    std::string why = why_not_run(error, shapes);
+    if (why == runtime::first_line(error)) why += size_remedy(why, shapes);
+    const bool names = reached == nullptr && at && *at < graph.operators.size();
+    return fail(ErrorCode::kInvalidArgument, "it does not run at batch {} on {}{}: {}", batch,
+                describe_examples(shapes, input_names(flat), batch),
+                names ? fmt::format(", because {} refuses {}", operator_text(graph, *at),
+                                    sizes_text(shapes))
+                      : "",
+                why);
   }
   return run;
 }

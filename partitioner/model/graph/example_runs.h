@@ -51,9 +51,12 @@ struct ExampleRun {
   void see(std::size_t index, const c10::IValue& value);
 };
 
-/// Runs a graph once. Fails: kInvalidArgument (it does not run on such examples; says what may be
-/// wrong with them). `reached`, if it is not null, becomes the position of the operator that ran
-/// last or failed.
+/// Returns an operator as errors name it: "aten::linear (op 7 in head.fc)".
+std::string operator_text(const Graph& graph, std::size_t position);
+
+/// Runs a graph once. Fails: kInvalidArgument (it does not run on such examples; says which
+/// operator refuses them, and what may be wrong with them). `reached`, if it is not null, becomes
+/// the position of the operator that failed, and the caller names it.
 Expected<ExampleRun> run_at(GraphRunner& runner, const Flat& flat, const Graph& graph,
                             const std::vector<InputShape>& shapes, std::int64_t batch,
                             std::uint64_t seed, std::size_t* reached = nullptr);

@@ -68,11 +68,8 @@ class SizeRuns {
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       texts.push_back(fmt::format("{} = {}", graph_.sizes[i].name, sizes[i]));
     }
-    const Operator* op = reached < graph_.operators.size() ? &graph_.operators[reached] : nullptr;
-    const std::string refuses = op == nullptr
-                                    ? "it"
-                                    : fmt::format("{} (op {}{}{})", op->kind, reached,
-                                                  op->scope.empty() ? "" : " in ", op->scope);
+    const std::string refuses =
+        reached < graph_.operators.size() ? operator_text(graph_, reached) : "it";
     return fail(
         run.error().code,
         "the sizes of its inputs cannot vary as asked, because {} refuses {}: give one size "

@@ -258,6 +258,11 @@ TEST(ModelExamine, WrongShapesAreExplained) {
   EXPECT_EQ(model.error().code, ErrorCode::kInvalidArgument);
   EXPECT_THAT(model.error().message, HasSubstr("batch 2 on float32[2x5x8x8]"));
   EXPECT_THAT(model.error().message, HasSubstr("channels"));
+  const auto larger = open(small_net(), "3x9..12x9");
+  ASSERT_FALSE(larger);
+  EXPECT_THAT(larger.error().message,
+              AllOf(HasSubstr("batch 2 on float32[2x3x12x9], because aten::linear (op "),
+                    HasSubstr(") refuses L = 12: "), HasSubstr("(give the sizes of one sample")));
 }
 
 TEST(ModelExamine, ShapesMustBeGiven) {
