@@ -265,6 +265,26 @@ TEST(ModelExamine, WrongShapesAreExplained) {
                     HasSubstr(") refuses L = 12: "), HasSubstr("(give the sizes of one sample")));
 }
 
+TEST(ModelExamine, ASizeThatIsRoundedUpIsNotTakenForLevel) {
+  const auto model = open(scripted("Padded", R"(
+def forward(self, x):
+    n = (x.size(0) + 3) // 4 * 4
+    y = torch.tanh(torch.constant_pad_nd(x, [0, 0, 0, n - x.size(0)]))
+    return torch.relu(y)[:x.size(0)]
+)"),
+                          "4");
+  ASSERT_TRUE(model) << model.error().message;
+  const auto& points = model->split_points();
+  const auto point = std::ranges::find_if(points, [&](const SplitPoint& one) {
+    const auto at = static_cast<std::size_t>(one.position - 1);
+    return model->graph().operators[at].kind == "aten::tanh";
+  });
+  ASSERT_NE(point, points.end());
+  EXPECT_FALSE(point->legal);
+  EXPECT_THAT(point->reason,
+              AllOf(HasSubstr("is 16 at batch 13, and not 4"), HasSubstr("made by aten::")));
+}
+
 TEST(ModelExamine, ShapesMustBeGiven) {
   const test::Files files;
   auto flat = read_model(files.save(small_net(), "small"));
