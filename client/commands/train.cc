@@ -14,6 +14,7 @@
 #include "client/commands/train_flags.h"
 #include "client/commands/train_plan.h"
 #include "client/commands/train_progress.h"
+#include "client/commands/validation.h"
 #include "client/report/train/train_writer.h"
 #include "coordinator/evaluation/answers.h"
 #include "coordinator/train/batch_order.h"
@@ -75,10 +76,8 @@ class TrainCommand final : public Command {
     PARETO_ASSIGN(auto earlier, find_earlier(context));
     train::TrainingSetup setup;
     PARETO_TRY(read_flags(context, earlier ? &earlier->checkpoint.setup : nullptr, setup));
-    PARETO_ASSIGN(
-        const Model model,
-        plan_.open_model(context, setup.batches.batch,
-                         train::micro_batch_sizes(setup.batches.batch, setup.micro_batches)));
+    const auto micro_batches = train::micro_batch_sizes(setup.batches.batch, setup.micro_batches);
+    PARETO_ASSIGN(const Model model, plan_.open_model(context, setup.batches.batch, micro_batches));
     PARETO_ASSIGN(const Model loss, with_context(model::open_loss(setup.loss, model), "--loss"));
     PARETO_ASSIGN(const TrainData data, open_data(model, setup));
     setup.source = plan_.source();
@@ -87,6 +86,7 @@ class TrainCommand final : public Command {
     setup.loss = absolute_loss(setup.loss);
     if (model::is_model_file(setup.loss)) setup.loss_file = loss.digest();
     if (earlier) PARETO_TRY(check_same(*earlier, setup));
+    PARETO_TRY(validate_trained(context, model, loss, cuts_of(setup.plan), micro_batches));
     PARETO_ASSIGN(auto checkpoints, files_.open_checkpoints());
     static const std::vector<plan::StateTensor> kNone;
     PARETO_ASSIGN(const OpenTraining open,

@@ -117,6 +117,31 @@ Expected<bool> replay_training(Context& context, const model::Model& model,
               cut.name, batch, *difference);
 }
 
+/// Trains with each cut for a step at those batches, unless somebody did.
+Expected<> compare_training(Context& context, const model::Model& model, const model::Model& loss,
+                            const std::vector<model::Cut>& cuts,
+                            const std::set<std::int64_t>& batches) {
+  const ValidationMemory memory(context.default_store.parent_path() / "validated");
+  for (const model::Cut& cut : cuts) {
+    std::set<std::int64_t> known = memory.recall(model.digest(), cut, true);
+    std::set<std::int64_t> equal;
+    for (const std::int64_t one : batches) {
+      if (known.contains(one)) continue;
+      PARETO_ASSIGN(const bool trains, replay_training(context, model, loss, cut, one));
+      if (trains) equal.insert(one);
+    }
+    if (equal.empty()) continue;
+    context.err << fmt::format(
+                       "{}: a step of training has the whole model's loss, gradients and "
+                       "parameters at {}, bit for bit\n",
+                       cut.name, batches_text(equal))
+                << std::flush;
+    known.insert(equal.begin(), equal.end());
+    static_cast<void>(memory.remember(model.digest(), cut, known, true));
+  }
+  return {};
+}
+
 }  // namespace
 
 Expected<model::Model> open_any_loss(const model::Model& model) {
@@ -245,25 +270,14 @@ Expected<> validate_training(Context& context, const model::Model& model,
                 << std::flush;
     return {};
   }
-  const ValidationMemory memory(context.default_store.parent_path() / "validated");
-  for (const model::Cut& cut : cuts) {
-    std::set<std::int64_t> known = memory.recall(model.digest(), cut, true);
-    std::set<std::int64_t> equal;
-    for (const std::int64_t one : validated_batches(model, batch, range)) {
-      if (known.contains(one)) continue;
-      PARETO_ASSIGN(const bool trains, replay_training(context, model, *loss, cut, one));
-      if (trains) equal.insert(one);
-    }
-    if (equal.empty()) continue;
-    context.err << fmt::format(
-                       "{}: a step of training has the whole model's loss, gradients and "
-                       "parameters at {}, bit for bit\n",
-                       cut.name, batches_text(equal))
-                << std::flush;
-    known.insert(equal.begin(), equal.end());
-    static_cast<void>(memory.remember(model.digest(), cut, known, true));
-  }
-  return {};
+  return compare_training(context, model, *loss, cuts, validated_batches(model, batch, range));
+}
+
+Expected<> validate_trained(Context& context, const model::Model& model, const model::Model& loss,
+                            std::vector<model::Cut> cuts,
+                            const std::vector<std::int64_t>& micro_batches) {
+  std::erase_if(cuts, [](const model::Cut& cut) { return model::is_position(cut.before); });
+  return compare_training(context, model, loss, cuts, {micro_batches.begin(), micro_batches.end()});
 }
 
 }  // namespace pareto::client

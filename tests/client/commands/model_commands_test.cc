@@ -182,6 +182,16 @@ TEST_F(Program, VerifyComparesFrontiersTogether) {
           AllOf(HasSubstr(path("cut.yaml")), HasSubstr("which it needs: value")));
 }
 
+TEST_F(Program, TrainRefusesASetThatLearnsOtherBits) {
+  const Done done = run({"train", "--model", "googlenet", "--input-shape", "3x32x32",
+                         "--num-classes", "10", "--data", "synthetic:10", "--batch", "2",
+                         "--epochs", "1", "--in-process", "--split", "only:inception3a.branch2"});
+  EXPECT_EQ(done.code, kExitUsage) << done.out;
+  EXPECT_THAT(done.err, HasSubstr("no cut to train at \"only:inception3a.branch2\": at batch 2 its "
+                                  "two halves do not learn what the whole model does: the gradient "
+                                  "of "));
+}
+
 TEST_F(Program, VerifyComparesTrainingToo) {
   const Done done = run(small(
       "verify", {"--splits", "frontiers", "--trainable", "--batch", "1,4", "--engine", "plain"}));
