@@ -1,5 +1,6 @@
 #include "partitioner/model/zoo/losses.h"
 
+#include <torch/csrc/autograd/autograd.h>
 #include <torch/script.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 
 #include "core/base/text.h"
 #include "core/runtime/torch/compat.h"
+#include "partitioner/model/graph/example_runs.h"
 #include "partitioner/model/graph/flat.h"
 #include "partitioner/model/readers/model_reader.h"
 #include "partitioner/model/readers/torchscript_reader.h"
@@ -148,6 +150,40 @@ Expected<Flat> flat_loss(const std::string& name_or_path, const std::vector<Inpu
               did_you_mean(name_or_path, names), join(names));
 }
 
+/// Returns whether the outputs have a gradient of a file's loss. May throw what LibTorch throws.
+bool has_gradient(torch::jit::Module& loss, std::vector<c10::IValue> arguments) {
+  const c10::AutoGradMode gradients(true);
+  std::vector<torch::Tensor> outputs;
+  for (c10::IValue& argument : arguments) {
+    if (!argument.isTensor() || !argument.toTensor().is_floating_point()) continue;
+    outputs.push_back(argument.toTensor().detach().clone().requires_grad_(true));
+    argument = outputs.back();
+  }
+  const torch::Tensor value = loss.forward(std::move(arguments)).toTensor();
+  if (outputs.empty() || !value.requires_grad()) return false;
+  const auto found = torch::autograd::grad({value}, outputs, {}, /*retain_graph=*/{},
+                                           /*create_graph=*/false, /*allow_unused=*/true);
+  return std::ranges::any_of(found, [](const torch::Tensor& one) { return one.defined(); });
+}
+
+/// Tries a file's loss on examples.
+Expected<> check_gradient(const Model& loss) {
+  const Flat& flat = loss.flat();
+  if (!flat.original) return {};
+  try {
+    PARETO_ASSIGN(auto arguments,
+                  arguments_at(flat, loss.inputs(), loss.only_batch().value_or(2), kExampleSeed));
+    arguments.resize(flat.model_inputs);
+    torch::jit::Module module = *flat.original;
+    if (has_gradient(module, std::move(arguments))) return {};
+  } catch (const std::exception&) {
+    return {};  // it takes no examples: its first step says what is wrong
+  }
+  return fail(ErrorCode::kInvalidArgument,
+              "its result does not require grad, so that nothing would be learnt: compute it from "
+              "the outputs, without detach() and no_grad()");
+}
+
 }  // namespace
 
 const std::vector<std::string>& loss_names() {
@@ -164,6 +200,7 @@ Expected<Model> open_loss(const std::string& name_or_path, const Model& model) {
                 with_context(Model::examine(std::move(flat), std::move(inputs), batches),
                              "the loss {}", name_or_path));
   PARETO_TRY(with_context(check_scalar(loss), "the loss {}", name_or_path));
+  PARETO_TRY(with_context(check_gradient(loss), "the loss {}", name_or_path));
   return loss;
 }
 

@@ -23,7 +23,7 @@ const std::vector<std::string>& loss_names();
 /// "forward" takes the outputs in their order, then the labels, an int64 tensor of N. Of a model
 /// that runs at one batch only, N is the size in front that is equal to it. Fails: kNotFound (no
 /// such name or file), kCorrupt, kInvalidArgument (it does not take the outputs, with LibTorch's
-/// reason; it returns no scalar, with what it returns).
+/// reason; it returns no scalar, with what it returns; it has no gradient).
 Expected<Model> open_loss(const std::string& name_or_path, const Model& model);
 
 }  // namespace pareto::model

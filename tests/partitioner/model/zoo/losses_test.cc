@@ -110,5 +110,16 @@ TEST(Losses, AFileHasToReturnOneNumber) {
               HasSubstr("2 input shapes are given, the model has 1 input"));
 }
 
+TEST(Losses, AFileHasToHaveAGradient) {
+  const test::Files files;
+  const auto opened = [&](const std::string& value) {
+    const std::string code = "def forward(self, outputs, labels):\n    return " + value + "\n";
+    return refusal(files.save(scripted("Loss", code), "loss"), classifier());
+  };
+  EXPECT_THAT(opened("(outputs.detach() * 0).sum()"), HasSubstr("does not require grad"));
+  EXPECT_THAT(opened("(labels * 1.0).mean()"), HasSubstr("does not require grad"));
+  EXPECT_EQ(opened("outputs.sum() + outputs.detach().sum()"), "opened");
+}
+
 }  // namespace
 }  // namespace pareto::model
