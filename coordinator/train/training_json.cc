@@ -112,7 +112,8 @@ Json sums_json(const StepSums& sums) {
                               {"backward_ns", stage.backward.count()},
                               {"optimiser_ns", stage.optimiser.count()},
                               {"waiting_ns", stage.waiting.count()},
-                              {"bytes_sent", stage.bytes_sent}});
+                              {"bytes_sent", stage.bytes_sent},
+                              {"bytes_raw", stage.bytes_raw}});
   }
   return json;
 }
@@ -130,12 +131,14 @@ StepSums sums_from(const Json& json) {
     throw nlohmann::json::type_error::create(302, "\"stages\" is no list of stages", &json);
   }
   for (const Json& stage : stages) {
-    sums.stages.push_back(
-        {.forward = Nanoseconds(count_at(stage, "forward_ns")),
-         .backward = Nanoseconds(count_at(stage, "backward_ns")),
-         .optimiser = Nanoseconds(count_at(stage, "optimiser_ns")),
-         .waiting = Nanoseconds(count_at(stage, "waiting_ns")),
-         .bytes_sent = static_cast<std::uint64_t>(count_at(stage, "bytes_sent"))});
+    sums.stages.push_back({.forward = Nanoseconds(count_at(stage, "forward_ns")),
+                           .backward = Nanoseconds(count_at(stage, "backward_ns")),
+                           .optimiser = Nanoseconds(count_at(stage, "optimiser_ns")),
+                           .waiting = Nanoseconds(count_at(stage, "waiting_ns")),
+                           .bytes_sent = static_cast<std::uint64_t>(count_at(stage, "bytes_sent")),
+                           // Checkpoints of earlier versions have raw bytes only.
+                           .bytes_raw = static_cast<std::uint64_t>(count_at(
+                               stage, stage.contains("bytes_raw") ? "bytes_raw" : "bytes_sent"))});
   }
   return sums;
 }

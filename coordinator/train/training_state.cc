@@ -36,6 +36,7 @@ void StepSums::add(const StepOutcome& step, double step_seconds, double waited_s
     stages[i].optimiser += step.stages[i].optimiser;
     stages[i].waiting += step.stages[i].waiting;
     stages[i].bytes_sent += step.stages[i].bytes_sent;
+    stages[i].bytes_raw += step.stages[i].bytes_raw;
   }
 }
 

@@ -71,23 +71,31 @@ Expected<std::vector<std::pair<std::string, T>>> entries_from(Value& value, std:
 }
 
 Value times_value(const plan::StageStepTimes& times) {
-  return Tuple{{std::int64_t{times.forward.count()}, std::int64_t{times.backward.count()},
-                std::int64_t{times.optimiser.count()}, std::int64_t{times.waiting.count()},
-                static_cast<std::int64_t>(times.bytes_sent)}};
+  Tuple tuple{{std::int64_t{times.forward.count()}, std::int64_t{times.backward.count()},
+               std::int64_t{times.optimiser.count()}, std::int64_t{times.waiting.count()},
+               static_cast<std::int64_t>(times.bytes_sent)}};
+  // Daemons of earlier versions take five.
+  if (times.bytes_raw != times.bytes_sent) {
+    tuple.items.emplace_back(static_cast<std::int64_t>(times.bytes_raw));
+  }
+  return tuple;
 }
 
 Expected<plan::StageStepTimes> times_from(Value& value) {
   PARETO_ASSIGN(Tuple tuple, take<Tuple>(value, "times"));
-  if (tuple.items.size() != 5) return bad_body("five times");
+  if (tuple.items.size() != 5 && tuple.items.size() != 6) return bad_body("five or six times");
   std::vector<std::int64_t> numbers;
   for (Value& item : tuple.items) {
     PARETO_ASSIGN(const std::int64_t number, take<std::int64_t>(item, "times"));
     if (number < 0) return fail(ErrorCode::kCorrupt, "a time of {} ns", number);
     numbers.push_back(number);
   }
-  return plan::StageStepTimes{Nanoseconds(numbers[0]), Nanoseconds(numbers[1]),
-                              Nanoseconds(numbers[2]), Nanoseconds(numbers[3]),
-                              static_cast<std::uint64_t>(numbers[4])};
+  return plan::StageStepTimes{Nanoseconds(numbers[0]),
+                              Nanoseconds(numbers[1]),
+                              Nanoseconds(numbers[2]),
+                              Nanoseconds(numbers[3]),
+                              static_cast<std::uint64_t>(numbers[4]),
+                              static_cast<std::uint64_t>(numbers.back())};
 }
 
 }  // namespace

@@ -55,8 +55,10 @@ struct StageStepTimes {
   Nanoseconds forward{};
   Nanoseconds backward{};
   Nanoseconds optimiser{};
-  Nanoseconds waiting{};         ///< until activations, gradients, turns and commands came
-  std::uint64_t bytes_sent = 0;  ///< activations and gradients together
+  Nanoseconds waiting{};  ///< until activations, gradients, turns and commands came
+  /// Activations and gradients together, as their codecs made them. Frames' headers do not count.
+  std::uint64_t bytes_sent = 0;
+  std::uint64_t bytes_raw = 0;  ///< the same without codecs
   bool operator==(const StageStepTimes&) const = default;
 };
 

@@ -8,14 +8,14 @@ namespace pareto::daemon {
 
 using wire::MessageKind;
 
-Expected<> TrainingLink::send(const wire::Message& message, Deadline deadline) {
+Expected<std::uint64_t> TrainingLink::send(const wire::Message& message, Deadline deadline) {
   const std::lock_guard lock(sending_);
   PARETO_ASSIGN(const transport::Sent sent,
                 with_context(link_->send(message, deadline), "{}", name_));
-  if (message.kind == MessageKind::kPong) return {};
+  if (message.kind == MessageKind::kPong) return sent.wire_bytes;
   context_.meter->bytes_sent += sent.wire_bytes;
   context_.meter->sending += (sent.encode + sent.send).count();
-  return {};
+  return sent.wire_bytes;
 }
 
 Expected<transport::Received> TrainingLink::receive() {

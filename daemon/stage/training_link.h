@@ -1,6 +1,7 @@
 // A link of a stage that trains: values go one way, gradients the other.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
 
@@ -24,8 +25,8 @@ class TrainingLink {
   bool is_set() const { return link_ != nullptr; }
   transport::Link& link() { return *link_; }
 
-  /// Waits until nobody else sends, and sends. Fails: as links do.
-  Expected<> send(const wire::Message& message, Deadline deadline = std::nullopt);
+  /// Waits until nobody else sends, sends, and returns the bytes of the frame. Fails: as links do.
+  Expected<std::uint64_t> send(const wire::Message& message, Deadline deadline = std::nullopt);
   /// Waits for a message that is no ping. Fails: as links do; kCorrupt (one of another pipeline).
   Expected<transport::Received> receive();
   /// Wakes both directions.

@@ -1,5 +1,6 @@
 #include "daemon/stage/training_stage.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/control/hello.h"
@@ -46,7 +47,8 @@ TrainingStage::TrainingStage(StageParts parts)
           context_, parts.shard, std::move(parts.turns), [] { return false; }, [](Message) {}) {
   if (!sink_connects_) downstream_.set(std::move(parts.downstream));
   steps_.emplace(context_, work_, parts.shard->options().training->settings,
-                 TrainingQueues{from_upstream_, from_downstream_, to_upstream_, to_downstream_});
+                 TrainingQueues{from_upstream_, from_downstream_, to_upstream_, to_downstream_},
+                 sent_);
 }
 
 TrainingStage::~TrainingStage() { end_and_join(); }
@@ -72,7 +74,7 @@ Expected<> TrainingStage::attach(const control::Hello& hello, std::unique_ptr<Li
   const Message answer = control::ready_message(context_.pipeline, hello.answering_beat());
   if (auto ready = place.send(answer, deadline); !ready) {
     end(ready.error().message);
-    return ready;
+    return tl::unexpected(std::move(ready).error());
   }
   return serve(hello.role, [this, upstream, &place] {
     receive(place, upstream ? from_upstream_ : from_downstream_);
@@ -165,7 +167,10 @@ Expected<> TrainingStage::evaluate(Message message) {
 void TrainingStage::send(MessageQueue& queue, TrainingLink& to) {
   while (auto message = queue.pop()) {
     const bool last = message->kind == MessageKind::kEnd;
-    if (const auto sent = to.send(*message); !sent) return link_ended(sent.error());
+    const auto sent = to.send(*message);
+    if (!sent) return link_ended(sent.error());
+    // A frame has its headers too: a message without a codec counts as its tensors alone.
+    if (TrainingSteps::counts(*message)) sent_.add(std::min(*sent, tensor_bytes(message->body)));
     if (message->kind == MessageKind::kValues) ++context_.meter->answered;
     if (last) return end(std::nullopt);
   }
@@ -209,6 +214,7 @@ void TrainingStage::close_parts() {
        {&from_upstream_, &from_downstream_, &to_upstream_, &to_downstream_}) {
     queue->close();
   }
+  sent_.close();
 }
 
 }  // namespace pareto::daemon

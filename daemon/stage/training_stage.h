@@ -18,6 +18,7 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "daemon/stage/hosted_stage.h"
+#include "daemon/stage/sent_bytes.h"
 #include "daemon/stage/stage.h"
 #include "daemon/stage/stage_context.h"
 #include "daemon/stage/stage_threads.h"
@@ -72,6 +73,7 @@ class TrainingStage final : public HostedStage {
   MessageQueue from_downstream_;
   MessageQueue to_upstream_;
   MessageQueue to_downstream_;
+  SentBytes sent_;
   StageWork work_;
   std::optional<TrainingSteps> steps_;
 };

@@ -12,12 +12,18 @@ using wire::Message;
 using wire::MessageKind;
 
 TrainingSteps::TrainingSteps(const StageContext& context, StageWork& work,
-                             plan::TrainingSettings settings, TrainingQueues queues)
-    : context_(context), work_(work), settings_(std::move(settings)), queues_(queues) {}
+                             plan::TrainingSettings settings, TrainingQueues queues,
+                             SentBytes& sent)
+    : context_(context),
+      work_(work),
+      settings_(std::move(settings)),
+      queues_(queues),
+      sent_(sent) {}
 
 Expected<> TrainingSteps::run(Message first) {
   step_ = first.request;
   times_ = {};
+  messages_ = 0;
   if (first.sequence != 0) {
     return fail(ErrorCode::kCorrupt, "step {} begins with micro-batch {}", step_, first.sequence);
   }
@@ -86,6 +92,8 @@ Expected<> TrainingSteps::take_step() {
     PARETO_ASSIGN(command, trainer.step(std::move(command)));
     return {};
   }));
+  // The peers have these messages, or take them now: the wait is short.
+  PARETO_ASSIGN(times_.bytes_sent, sent_.take(messages_));
   command.times.push_back(times_);
   return send(queues_.to_downstream, control::step_message(place(0), std::move(command)));
 }
@@ -109,7 +117,10 @@ Expected<Message> TrainingSteps::next(MessageQueue& queue, MessageKind kind,
 }
 
 Expected<> TrainingSteps::send(MessageQueue& queue, Message message) {
-  times_.bytes_sent += tensor_bytes(message.body);
+  if (counts(message)) {
+    ++messages_;
+    times_.bytes_raw += tensor_bytes(message.body);
+  }
   return queue.push(std::move(message));
 }
 

@@ -12,6 +12,7 @@
 #include "core/plan/training.h"
 #include "core/plan/training_order.h"
 #include "core/wire/message.h"
+#include "daemon/stage/sent_bytes.h"
 #include "daemon/stage/stage_context.h"
 #include "daemon/stage/stage_work.h"
 
@@ -33,9 +34,16 @@ struct TrainingQueues {
 /// Threads: one.
 class TrainingSteps {
  public:
-  /// `context` and `work` outlive this.
+  /// `sent`: what the sending threads count of messages that counts() names. `context`, `work` and
+  /// it outlive this.
   TrainingSteps(const StageContext& context, StageWork& work, plan::TrainingSettings settings,
-                TrainingQueues queues);
+                TrainingQueues queues, SentBytes& sent);
+
+  /// Returns whether a message counts among the bytes of a step.
+  static bool counts(const wire::Message& message) {
+    return message.kind == wire::MessageKind::kTrain ||
+           message.kind == wire::MessageKind::kGradient;
+  }
 
   /// Runs the step that `first`, its first micro-batch, begins. Fails: kClosed (a queue was
   /// closed, or the end came), kCorrupt (a message that does not follow), and as trainers do.
@@ -61,7 +69,9 @@ class TrainingSteps {
   StageWork& work_;
   const plan::TrainingSettings settings_;
   const TrainingQueues queues_;
+  SentBytes& sent_;
   std::uint64_t step_ = 0;
+  std::uint64_t messages_ = 0;  ///< messages of the step that count, on their way or sent
   plan::StageStepTimes times_;
 };
 

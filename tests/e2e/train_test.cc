@@ -29,6 +29,18 @@ TEST_F(Train, DaemonsGiveTheBitsOfTheUncutModel) {
   EXPECT_EQ(slurp(path("here.pth")), expected);
 }
 
+TEST_F(Train, CountsWhatCodecsMadeOfActivationsAndGradients) {
+  const auto done = train({"--split", "after:features.7", "--epochs", "1", "--codec", "int8",
+                           "--gradient-codec", "int8", "--json"});
+  ASSERT_EQ(done.exit_code, 0) << done.errors;
+  const std::size_t begin = done.output.find("{\"event\":\"epoch\"");
+  ASSERT_NE(begin, std::string::npos) << done.output;
+  const json epoch = json::parse(done.output.substr(begin, done.output.find('\n', begin) - begin));
+  for (const json& stage : epoch["stages"]) {
+    EXPECT_LT(stage["bytes_sent"].get<double>(), 0.5 * stage["bytes_raw"].get<double>());
+  }
+}
+
 TEST_F(Train, WritesWhatItPromises) {
   const auto done = train({"--validate", "npy:" + path("samples"), "--json", "--csv", path("t.csv"),
                            "--report", path("t.html"), "--checkpoint", path("run"), "--output",

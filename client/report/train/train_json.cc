@@ -19,7 +19,8 @@ Json stage_times_json(const std::vector<plan::StageStepTimes>& stages) {
                     {"backward_ms", to_milliseconds(stage.backward)},
                     {"optimiser_ms", to_milliseconds(stage.optimiser)},
                     {"waiting_ms", to_milliseconds(stage.waiting)},
-                    {"bytes_sent", stage.bytes_sent}});
+                    {"bytes_sent", stage.bytes_sent},
+                    {"bytes_raw", stage.bytes_raw}});
   }
   return json;
 }

@@ -65,6 +65,7 @@ train::StepSums all_steps(const TrainReport& report) {
       all.stages[i].optimiser += sums.stages[i].optimiser;
       all.stages[i].waiting += sums.stages[i].waiting;
       all.stages[i].bytes_sent += sums.stages[i].bytes_sent;
+      all.stages[i].bytes_raw += sums.stages[i].bytes_raw;
     }
   };
   for (const train::EpochRecord& epoch : report.progress.history.epochs) add(epoch.sums);
@@ -114,15 +115,23 @@ CellTable train_stages_table(const TrainReport& report) {
                   .rows = {}};
   const train::StepSums all = all_steps(report);
   const auto& stages = report.setup.plan.stages;
+  const bool differ = std::ranges::any_of(all.stages, [](const plan::StageStepTimes& stage) {
+    return stage.bytes_raw != stage.bytes_sent;
+  });
+  if (differ) table.columns.push_back({"without codecs", Align::kRight});
   for (std::size_t i = 0; i < all.stages.size(); ++i) {
     const plan::StageStepTimes& times = all.stages[i];
     const auto steps = static_cast<std::uint64_t>(std::max<std::int64_t>(all.steps, 1));
+    const auto step_bytes = [&](std::uint64_t bytes) {
+      return bytes > 0 ? format_bytes(bytes / steps) : "";
+    };
     table.rows.push_back(
         {.cells = {i < report.devices.size() ? report.devices[i] : fmt::format("stage {}", i),
                    i < stages.size() ? to_string(stages[i].ranges()) : "",
                    step_ms_text(times.forward, all.steps), step_ms_text(times.backward, all.steps),
                    step_ms_text(times.optimiser, all.steps), step_ms_text(times.waiting, all.steps),
-                   times.bytes_sent > 0 ? format_bytes(times.bytes_sent / steps) : ""}});
+                   step_bytes(times.bytes_sent)}});
+    if (differ) table.rows.back().cells.push_back(step_bytes(times.bytes_raw));
   }
   return table;
 }
@@ -134,6 +143,12 @@ CellTable train_settings_table(const TrainReport& report) {
     if (!value.empty()) table.rows.push_back({.cells = {name, value}});
   };
   add("split", join(setup.plan.splits, "+"));
+  if (setup.plan.stages.size() > 1) {
+    const std::string& gradients = setup.settings.gradient_codec;
+    add("codecs", fmt::format("activations {}, gradients {}",
+                              setup.plan.codecs.empty() ? "none" : join(setup.plan.codecs),
+                              gradients.empty() ? "none" : gradients));
+  }
   add("data", fmt::format("{}, {}", counted(setup.data.samples, "sample"),
                           counted(setup.data.classes, "class", "classes")));
   if (setup.validation) {

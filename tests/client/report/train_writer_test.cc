@@ -27,9 +27,10 @@ train::StepSums sums(std::int64_t steps, double loss, std::int64_t correct) {
                        .correct = correct,
                        .seconds = 0.02 * static_cast<double>(steps),
                        .stages = {}};
-  sums.stages = {
-      {.forward = 3 * kMillisecond * steps, .bytes_sent = 2048U * static_cast<unsigned>(steps)},
-      {.backward = 5 * kMillisecond * steps, .waiting = 7 * kMillisecond * steps}};
+  sums.stages = {{.forward = 3 * kMillisecond * steps,
+                  .bytes_sent = 2048U * static_cast<unsigned>(steps),
+                  .bytes_raw = 8192U * static_cast<unsigned>(steps)},
+                 {.backward = 5 * kMillisecond * steps, .waiting = 7 * kMillisecond * steps}};
   return sums;
 }
 
@@ -76,8 +77,8 @@ TEST(TrainWriter, TheSummarySaysWhereTimeWent) {
   const std::string text = write_train_summary(two_epochs(), {});
   EXPECT_THAT(text, AllOf(HasSubstr("net <& on cifar10:/data"), HasSubstr("2 of 2 epochs, 8 steps"),
                           HasSubstr("20.00 ms in the mean, 500 samples/s"), HasSubstr("3.00"),
-                          HasSubstr("7.00"), HasSubstr("2.00 KiB"), HasSubstr("run/step-8"),
-                          HasSubstr("written     net.pth")));
+                          HasSubstr("7.00"), HasSubstr("2.00 KiB"), HasSubstr("8.00 KiB"),
+                          HasSubstr("run/step-8"), HasSubstr("written     net.pth")));
 }
 
 TEST(TrainWriter, LinesOfJsonNameTheirEvent) {
@@ -87,6 +88,8 @@ TEST(TrainWriter, LinesOfJsonNameTheirEvent) {
   EXPECT_EQ(start["devices"], json({"pi", "server"}));
   EXPECT_EQ(start["setup"]["data"]["samples"], 40);
   const json epoch = json::parse(train_epoch_json(report.progress.history.epochs[0]));
+  EXPECT_EQ(epoch["stages"][0]["bytes_sent"], 4 * 2048);
+  EXPECT_EQ(epoch["stages"][0]["bytes_raw"], 4 * 8192);
   EXPECT_EQ(epoch["accuracy"], 0.25);
   EXPECT_EQ(epoch["validation"]["cross_entropy"], nullptr);
   train::StepReport step{
@@ -130,6 +133,16 @@ TEST(TrainWriter, ALossOfAnotherKindThanTheValidationsIsNotDrawnNextToIt) {
   const auto page = train_page(report);
   ASSERT_TRUE(page) << page.error().message;
   EXPECT_THAT(*page, AllOf(HasSubstr("validation cross-entropy"), HasSubstr("not mse")));
+}
+
+TEST(TrainWriter, CodecsAreShownIfBytesCrossALink) {
+  TrainReport report = two_epochs();
+  report.setup.settings.gradient_codec = "int8";
+  EXPECT_THAT(train_page(report).value(), HasSubstr("activations none, gradients int8"));
+  for (train::EpochRecord& epoch : report.progress.history.epochs) {
+    epoch.sums.stages[0].bytes_raw = epoch.sums.stages[0].bytes_sent;
+  }
+  EXPECT_THAT(write_train_summary(report, {}), Not(HasSubstr("without codecs")));
 }
 
 TEST(TrainWriter, ATrainingThatHasNotBegunHasAPageToo) {

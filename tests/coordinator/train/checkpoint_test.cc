@@ -63,7 +63,7 @@ Checkpoint small_checkpoint(std::int64_t step) {
       .loss = 0.1 + 0.2,
       .correct = 5,
       .seconds = 0.5,
-      .stages = {{.forward = Nanoseconds(3), .bytes_sent = 9}}};
+      .stages = {{.forward = Nanoseconds(3), .bytes_sent = 9, .bytes_raw = 36}}};
   EpochRecord epoch{.epoch = 0,
                     .step = 7,
                     .learning_rate = 0.05,
@@ -136,6 +136,7 @@ TEST_F(CheckpointTest, IsReadAsItWasWritten) {
   EXPECT_EQ(read->progress.history.losses, written.progress.history.losses);
   EXPECT_EQ(read->progress.history.epoch_so_far.loss, 0.1 + 0.2);
   EXPECT_EQ(read->progress.history.epoch_so_far.stages.front().bytes_sent, 9);
+  EXPECT_EQ(read->progress.history.epoch_so_far.stages.front().bytes_raw, 36);
   ASSERT_THAT(read->progress.history.epochs, SizeIs(1));
   EXPECT_EQ(read->progress.history.epochs.front().sums.loss, 1.0 / 3);
   EXPECT_TRUE(std::isnan(read->progress.history.epochs.front().validation->cross_entropy));

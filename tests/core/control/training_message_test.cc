@@ -58,7 +58,8 @@ TEST(TrainingMessage, CommandsTargetsAndOutcomesSurviveTheWay) {
   command.learning_rate = 0.1;
   command.scale = 0.5;
   command.tied = {{"tied", floats({1})}};
-  command.times = {{Nanoseconds(1), Nanoseconds(2), Nanoseconds(3), Nanoseconds(4), 5}};
+  command.times = {{Nanoseconds(1), Nanoseconds(2), Nanoseconds(3), Nanoseconds(4), 5, 5},
+                   {.bytes_sent = 6, .bytes_raw = 7}};
   const auto step = step_from(step_message(kPlace, command));
   ASSERT_TRUE(step) << step.error().message;
   EXPECT_EQ(step->learning_rate, 0.1);

@@ -152,6 +152,7 @@ TEST_F(TrainingStageTest, PassesActivationsOnAndGradientsBack) {
   ASSERT_TRUE(step);
   ASSERT_EQ(step->times.size(), 1U);
   EXPECT_GT(step->times[0].bytes_sent, 0U);
+  EXPECT_EQ(step->times[0].bytes_raw, step->times[0].bytes_sent) << "nothing is encoded";
   EXPECT_EQ(passes_, (std::vector<std::string>{"forward 0", "forward 1", "backward 0", "backward 1",
                                                "step"}));
 }
