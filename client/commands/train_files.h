@@ -14,7 +14,7 @@
 namespace pareto::client {
 
 struct TrainFileFlags {
-  std::string folder;  ///< that of --checkpoint
+  std::string folder;  ///< folder of --checkpoint
   std::optional<std::int64_t> every;
   std::optional<std::int64_t> keep;
   std::string resume;

@@ -21,8 +21,7 @@ using model::Model;
 
 namespace {
 
-/// Returns the name of a stage's device if it has none: it runs in this process, or its device
-/// follows.
+/// Returns what stands for a stage's device while it has none, or runs in this process.
 std::string without_device(std::size_t stage) { return fmt::format("stage {}", stage); }
 
 }  // namespace

@@ -29,7 +29,7 @@ struct DataTitle {
   bool operator==(const DataTitle&) const = default;
 };
 
-/// What a training writes. It decides no bits: who goes on may name others.
+/// Files that a training writes. They decide no bits: who goes on may name others.
 struct TrainingFiles {
   std::int64_t checkpoint_every = 0;   ///< steps; 0: after each epoch only
   std::int64_t keep = 3;               ///< checkpoints that stay
