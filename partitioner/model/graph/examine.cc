@@ -1,7 +1,6 @@
 #include "partitioner/model/graph/examine.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "partitioner/model/graph/example_runs.h"
@@ -19,8 +18,8 @@ namespace pareto::model {
 namespace {
 
 constexpr std::uint64_t kOtherSeed = 1000;
-// Batches 4 and 13 after 2 and 3.
-constexpr std::array<std::int64_t, 2> kOtherSteps{2, 11};
+/// From the first batch to the third, as many as from the first to the second: 9 after 2 and 3.
+constexpr std::int64_t kThirdSteps = 7;
 
 Expected<std::vector<ExampleRun>> run_at_two_batches(GraphRunner& runner, const Flat& flat,
                                                      const Graph& graph,
@@ -180,14 +179,11 @@ Expected<Examined> examine_flat(const Flat& flat, const std::vector<InputShape>&
     PARETO_TRY(find_data_dependence(runner, flat, graph, shapes, runs.front(), reasons));
   }
   if (runs.size() > 1 && !treats_samples_alike(graph)) {
-    // What is a multiple of the batch at two may not be one at a third, or at one that is much
-    // larger: it may be rounded up. The model may refuse these.
-    const std::int64_t step = runs[1].batch - runs[0].batch;
-    for (const std::int64_t steps : kOtherSteps) {
-      const std::int64_t batch = runs[0].batch + steps * step;
-      const auto run = run_at(runner, flat, graph, shapes, batch, kExampleSeed);
-      if (run) check_specs(*run, graph, reasons);
-    }
+    // What follows the batch in one way at two may not at a third, if that is not next to them: it
+    // may be rounded up to a multiple of 4 or 8. The model may refuse it.
+    const std::int64_t third = runs[0].batch + kThirdSteps * (runs[1].batch - runs[0].batch);
+    const auto run = run_at(runner, flat, graph, shapes, third, kExampleSeed);
+    if (run) check_specs(*run, graph, reasons);
   }
   PARETO_TRY(add_sizes(runner, flat, shapes, runs.front(), graph, reasons));
   name_makers(graph, reasons);

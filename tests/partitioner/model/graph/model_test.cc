@@ -282,7 +282,7 @@ def forward(self, x):
   ASSERT_NE(point, points.end());
   EXPECT_FALSE(point->legal);
   EXPECT_THAT(point->reason,
-              AllOf(HasSubstr("is 16 at batch 13, and not 4"), HasSubstr("made by aten::")));
+              AllOf(HasSubstr("is 12 at batch 9, and not 4"), HasSubstr("made by aten::")));
 }
 
 TEST(ModelExamine, ShapesMustBeGiven) {
