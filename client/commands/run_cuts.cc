@@ -44,7 +44,7 @@ void RunCuts::add_to(CLI::App& app) {
 Expected<std::vector<model::Cut>> RunCuts::find(const model::Model& model,
                                                 std::int64_t batch) const {
   std::vector<model::Cut> cuts;
-  const std::string names = split_ == "none" ? std::string() : split_;
+  const std::string names = text() == "none" ? std::string() : text();
   for (const std::string& name : model::split_cut_names(names)) {
     PARETO_ASSIGN(auto chosen,
                   planning::select_cuts(model, name, {.trainable = frontiers_.trainable()}));

@@ -17,12 +17,12 @@ namespace pareto::client {
 /// Threads: one owner.
 class RunCuts {
  public:
-  /// `split`: the default of --split.
-  explicit RunCuts(std::string split = "") : split_(std::move(split)) {}
+  /// `usual`: what --split is if no flag names a cut.
+  explicit RunCuts(std::string usual = "") : usual_(std::move(usual)) {}
 
   void add_to(CLI::App& app);
-  /// Returns --split as it was said.
-  const std::string& text() const { return split_; }
+  /// Returns --split as it was said, or as it usually is.
+  const std::string& text() const { return names_any() ? split_ : usual_; }
   /// Returns whether only cuts are taken that have something to train behind them.
   bool trainable() const { return frontiers_.trainable(); }
   /// Returns whether a cut was named.
@@ -43,6 +43,7 @@ class RunCuts {
   Expected<> check_behind(const std::vector<model::Cut>& cuts, const model::Cut& cut,
                           const std::string& name) const;
 
+  std::string usual_;
   std::string split_;
   FrontierFlags frontiers_;
 };

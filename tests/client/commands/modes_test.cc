@@ -2,9 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "client/program.h"
+#include "core/base/file.h"
 #include "tests/client/support/program.h"
 #include "tests/support/json_schema.h"
 
@@ -63,6 +65,13 @@ TEST_F(Program, BenchModesMeasuresBothModesOfEachPart) {
   EXPECT_THAT(test::violations(test::golden_schema("modes"), document), IsEmpty());
   EXPECT_EQ(document["split"], "after:features.6");
   EXPECT_GE(document["rows"].size(), 8U);
+  const auto folder = TemporaryFolder::create("pareto-modes").value();
+  const std::string frontier = (folder.path() / "cut.yaml").string();
+  std::ofstream(frontier) << "modules: [features.3.squeeze]\n";
+  as_json = arguments;
+  as_json.insert(as_json.end(), {"--json", "--frontier", frontier, "--no-training"});
+  EXPECT_EQ(json::parse(run(as_json).out)["split"], "after:features.3.squeeze")
+      << "in place of the usual cut";
   refused(small("bench-modes", {"--split", "none"}), kExitUsage, HasSubstr("one cut is needed"));
   refused(small("bench-modes", {"--split", "after:features.3,after:features.6"}), kExitUsage,
           HasSubstr("one cut is needed, not 2"));
