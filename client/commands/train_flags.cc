@@ -50,9 +50,11 @@ void LearningFlags::add_to(CLI::App& app) {
   const Heading heading(app, "Learning");
   set_value(app.add_option("--epochs", epochs, "times that all samples are trained on"), "N")
       ->capture_default_str();
-  set_value(app.add_option("--batch", batch,
-                           "number of samples of a step (default: that of --plan, or 32)"),
-            "N");
+  set_value(
+      app.add_option(
+          "--batch", batch,
+          "number of samples of a step (default: that of --plan if it is more than 1, or else 32)"),
+      "N");
   set_value(app.add_option("--micro-batches", micro_batches,
                            "number of parts of a batch, which stages work on at the same time; "
                            "their gradients are summed (default: as the micro-batch of --plan has "
@@ -114,7 +116,9 @@ void LearningFlags::add_to(CLI::App& app) {
 }
 
 void LearningFlags::read_batch(const plan::Plan* plan, train::TrainingSetup& setup) const {
-  const std::int64_t samples = batch.value_or(plan != nullptr ? plan->batch : kUsualBatch);
+  // A plan of single requests says nothing of training.
+  const bool has_batch = plan != nullptr && plan->batch > 1;
+  const std::int64_t samples = batch.value_or(has_batch ? plan->batch : kUsualBatch);
   std::int64_t parts = 1;
   if (plan != nullptr && plan->micro_batch > 0) {
     parts = samples / plan->micro_batch + (samples % plan->micro_batch != 0 ? 1 : 0);

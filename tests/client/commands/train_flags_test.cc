@@ -32,6 +32,8 @@ TEST(LearningFlags, TakeTheBatchOfAPlanIfNoneIsNamed) {
   EXPECT_EQ(batch_of({}, &plan), Batch(8, 3)) << "the last one is smaller";
   plan.micro_batch = 0;
   EXPECT_EQ(batch_of({}, &plan), Batch(8, 1));
+  plan.batch = 1;
+  EXPECT_EQ(batch_of({}, &plan), Batch(32, 1)) << "a plan of single requests";
   EXPECT_EQ(batch_of({}, nullptr), Batch(32, 1));
   EXPECT_EQ(batch_of(named_parts, nullptr), Batch(32, 3));
 }
