@@ -30,7 +30,7 @@ namespace {
 
 using model::Model;
 
-// What interpreting has no use for: it has no devices, no links and no requests.
+/// Flags that interpreting has no use for, because it has no devices, no links and no requests.
 constexpr auto kNotInterpreted = std::to_array<std::string_view>(
     {"--devices",   "--testbed",  "--credentials", "--insecure",    "--wait",    "--max-error",
      "--transport", "--codec",    "--codec-error", "--micro-batch", "--window",  "--no-checksum",

@@ -109,7 +109,7 @@ Expected<std::optional<train::CheckpointFolder>> TrainFileFlags::open_checkpoint
   fs::path path = folder;
   if (path.empty() && !resume.empty()) {
     path = resume;
-    // That of one checkpoint lies in theirs.
+    // The folder of one checkpoint lies in the folder of all.
     if (!path.has_filename()) path = path.parent_path();
     if (fs::exists(path / "manifest.json")) path = fs::absolute(path).parent_path();
   }

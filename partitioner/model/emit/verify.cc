@@ -152,14 +152,6 @@ std::vector<std::vector<std::int64_t>> sizes_to_verify(const Model& model) {
   return all;
 }
 
-std::string sizes_text(const Model& model, const std::vector<std::int64_t>& sizes) {
-  std::vector<std::string> parts;
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    parts.push_back(fmt::format("{} = {}", model.graph().sizes[i].name, sizes[i]));
-  }
-  return join(parts);
-}
-
 }  // namespace
 
 Expected<std::vector<WholeRun>> whole_runs(const Model& model, const VerifyOptions& options) {
@@ -171,8 +163,8 @@ Expected<std::vector<WholeRun>> whole_runs(const Model& model, const VerifyOptio
       PARETO_ASSIGN(auto inputs, model.example_inputs(batch, options.seed, sizes));
       runtime::seed_random_numbers(options.seed);
       PARETO_ASSIGN(auto outputs, with_context(model.run_whole(inputs), "batch {}", batch));
-      result.push_back(
-          {batch, sizes_text(model, sizes), std::move(inputs), List{std::move(outputs)}});
+      result.push_back({batch, sizes_text(model.graph().sizes, sizes), std::move(inputs),
+                        List{std::move(outputs)}});
     }
   }
   return result;

@@ -18,7 +18,8 @@ namespace pareto::model {
 namespace {
 
 constexpr std::uint64_t kOtherSeed = 1000;
-/// From the first batch to the third, as many as from the first to the second: 9 after 2 and 3.
+/// Steps from the first batch to the third, each as far as from the first to the second: to 9 after
+/// 2 and 3.
 constexpr std::int64_t kThirdSteps = 7;
 
 Expected<std::vector<ExampleRun>> run_at_two_batches(GraphRunner& runner, const Flat& flat,
@@ -179,8 +180,8 @@ Expected<Examined> examine_flat(const Flat& flat, const std::vector<InputShape>&
     PARETO_TRY(find_data_dependence(runner, flat, graph, shapes, runs.front(), reasons));
   }
   if (runs.size() > 1 && !treats_samples_alike(graph)) {
-    // What follows the batch in one way at two may not at a third, if that is not next to them: it
-    // may be rounded up to a multiple of 4 or 8. The model may refuse it.
+    // A size that follows the batch in one way at two may not at a third that is further off: it
+    // may be rounded up to a multiple of 4 or 8. The model may refuse that batch.
     const std::int64_t third = runs[0].batch + kThirdSteps * (runs[1].batch - runs[0].batch);
     const auto run = run_at(runner, flat, graph, shapes, third, kExampleSeed);
     if (run) check_specs(*run, graph, reasons);

@@ -79,16 +79,10 @@ void note_change(const Graph& graph, std::size_t position, std::size_t index,
                                    graph.operators[position].kind, position);
 }
 
-/// Returns "H = 32, W = 32", of inputs with such sizes, or else "it".
-std::string sizes_text(const std::vector<InputShape>& shapes) {
+/// Returns what an operator refuses: the sizes of inputs that have such, or else "it".
+std::string refused_text(const std::vector<InputShape>& shapes) {
   const auto sizes = varying_sizes(shapes);
-  const std::vector<std::int64_t> values = nominal_sizes(shapes);
-  if (!sizes || sizes->empty()) return "it";
-  std::vector<std::string> texts;
-  for (std::size_t i = 0; i < sizes->size(); ++i) {
-    texts.push_back(fmt::format("{} = {}", (*sizes)[i].name, values[i]));
-  }
-  return join(texts);
+  return sizes && !sizes->empty() ? sizes_text(*sizes, nominal_sizes(shapes)) : "it";
 }
 
 /// Returns a remedy for sizes that an operator refuses, if people said them; "" for other reasons.
@@ -195,7 +189,7 @@ Expected<ExampleRun> run_at(GraphRunner& runner, const Flat& flat, const Graph& 
     return fail(ErrorCode::kInvalidArgument, "it does not run at batch {} on {}{}: {}", batch,
                 describe_examples(shapes, input_names(flat), batch),
                 names ? fmt::format(", because {} refuses {}", operator_text(graph, *at),
-                                    sizes_text(shapes))
+                                    refused_text(shapes))
                       : "",
                 why);
   }

@@ -1,7 +1,7 @@
 // Concludes from runs at several batches what the values of a graph are at any batch.
 //
 //   ExampleRuns at two batches ──add_specs──▶ specs in the Graph
-//   runs at others ──check_specs──▶ reasons why values cannot cross
+//   a third run ──check_specs──▶ reasons why values cannot cross
 #pragma once
 
 #include <string>

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/runtime/torch/written_weights.h"
+#include "partitioner/model/graph/example_runs.h"
 #include "partitioner/model/graph/flat_graph.h"
 #include "partitioner/model/graph/split_points.h"
 
@@ -89,11 +90,6 @@ class Finder {
   AliasDb aliases_;
 };
 
-std::string at_operator(const Graph& graph, std::size_t position) {
-  const Operator& op = graph.operators[position];
-  return fmt::format("{} (op {}{}{})", op.kind, position, op.scope.empty() ? "" : " in ", op.scope);
-}
-
 /// `live`: the values that cross each position.
 void forbid_shared_memory(const Graph& graph, const std::vector<std::vector<std::int64_t>>& live,
                           const Write& write, std::vector<std::string>& reasons) {
@@ -109,7 +105,7 @@ void forbid_shared_memory(const Graph& graph, const std::vector<std::vector<std:
     }
     if (tensors < 2) continue;
     reasons[position] = fmt::format("{} cross and may share memory that {} writes later",
-                                    fmt::join(names, ", "), at_operator(graph, write.position));
+                                    fmt::join(names, ", "), operator_text(graph, write.position));
   }
 }
 
@@ -120,7 +116,7 @@ void forbid_unfilled(const Graph& graph, const Write& write, std::vector<std::st
     const GraphValue& value = graph.values[index];
     if (value.producer < 0 || value.producer >= last) continue;
     const std::string why = fmt::format("{} would cross before {} fills it", value.name,
-                                        at_operator(graph, write.position));
+                                        operator_text(graph, write.position));
     for (std::int64_t position = value.producer + 1; position <= last; ++position) {
       std::string& reason = reasons[static_cast<std::size_t>(position)];
       if (reason.empty()) reason = why;
@@ -131,7 +127,7 @@ void forbid_unfilled(const Graph& graph, const Write& write, std::vector<std::st
 
 std::string shared_state(const Graph& graph, const Write& write, std::size_t weight) {
   return fmt::format("weight {} is used on both sides and {} writes it in place",
-                     graph.weights[weight].name, at_operator(graph, write.position));
+                     graph.weights[weight].name, operator_text(graph, write.position));
 }
 
 void forbid_split_state(const Graph& graph, const Write& write, std::vector<std::string>& reasons) {
@@ -234,13 +230,13 @@ void tie_shared_memory(const Graph& graph, const Write& write, Ties& ties) {
     if (tensors(later) > 1 || (tensors(later) == 1 && std::ranges::any_of(names, crosses_with))) {
       ties.push_back({{producer, position},
                       fmt::format("{} and others cross and may share memory that {} writes later",
-                                  graph.values[later].name, at_operator(graph, write.position))});
+                                  graph.values[later].name, operator_text(graph, write.position))});
     }
   }
   if (inputs < 2) return;
   Tie& all = ties.emplace_back();
   all.why = fmt::format("inputs of the model cross and may share memory that {} writes later",
-                        at_operator(graph, write.position));
+                        operator_text(graph, write.position));
   for (std::int64_t op = 0; op <= position; ++op) all.operators.push_back(op);
 }
 

@@ -64,17 +64,14 @@ class SizeRuns {
       note_layouts(*run);
       return run;
     }
-    std::vector<std::string> texts;
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-      texts.push_back(fmt::format("{} = {}", graph_.sizes[i].name, sizes[i]));
-    }
     const std::string refuses =
         reached < graph_.operators.size() ? operator_text(graph_, reached) : "it";
     return fail(
         run.error().code,
         "the sizes of its inputs cannot vary as asked, because {} refuses {}: give one size "
         "({}) or another range; {}",
-        refuses, join(texts), to_text(without_ranges(shapes_)), run.error().message);
+        refuses, sizes_text(graph_.sizes, sizes), to_text(without_ranges(shapes_)),
+        run.error().message);
   }
 
   /// Keeps of a layout what is the same at all sizes.

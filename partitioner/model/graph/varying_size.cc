@@ -7,6 +7,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "core/base/text.h"
 #include "core/tensor/describe_spec.h"
 #include "partitioner/model/graph/graph.h"
 
@@ -39,6 +40,15 @@ std::size_t most_alike(std::vector<std::int64_t>& numbers) {
 }
 
 }  // namespace
+
+std::string sizes_text(const std::vector<VaryingSize>& sizes,
+                       const std::vector<std::int64_t>& values) {
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    texts.push_back(fmt::format("{} = {}", sizes[i].name, values[i]));
+  }
+  return join(texts);
+}
 
 std::int64_t SizeExpression::at(std::int64_t value) const {
   return rounded_down(factor * value + offset, divisor);

@@ -22,6 +22,10 @@ struct VaryingSize {
   bool operator==(const VaryingSize&) const = default;
 };
 
+/// Returns "H = 32, W = 32". `values`: one for each size.
+std::string sizes_text(const std::vector<VaryingSize>& sizes,
+                       const std::vector<std::int64_t>& values);
+
 /// A dimension that follows a size: (factor × size + offset) / divisor, rounded down.
 struct SizeExpression {
   std::size_t size = 0;  ///< index into Graph::sizes
