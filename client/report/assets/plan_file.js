@@ -28,20 +28,15 @@ const planFile = (run) => {
   const pipelineFlags = (trial) => {
     const plan = contentOf(trial);
     return [['--split', trial.split ? plan.splits.join(',') : 'none'], ['--transport', trial.link], ['--codec', trial.codec === 'none' ? '' : trial.codec],
-      ['--batch', trial.batch === 1 ? '' : trial.batch], ['--micro-batch', plan.micro_batch || ''], ['--engine', plan.engine === 'auto' ? '' : plan.engine],
-      ['--precision', plan.precision === 'fp32' ? '' : plan.precision], ['--threads', plan.threads || ''],
-      ['--schedule', plan.schedule || '']];
+      ['--batch', trial.batch === 1 && !trains ? '' : trial.batch],
+      trains ? ['--micro-batches', plan.micro_batch ? Math.ceil(trial.batch / plan.micro_batch) : ''] : ['--micro-batch', plan.micro_batch || ''],
+      ['--engine', trains || plan.engine === 'auto' ? '' : plan.engine], ['--precision', plan.precision === 'fp32' ? '' : plan.precision],
+      ['--threads', plan.threads || ''], ['--schedule', trains ? '' : plan.schedule || '']];
   };
-  const trainingFlags = (trial) => {
-    const plan = contentOf(trial);
-    return [['--split', plan.splits.join(',')], ['--transport', trial.link], ['--codec', trial.codec === 'none' ? '' : trial.codec],
-      ['--batch', trial.batch], ['--micro-batches', plan.micro_batch ? Math.ceil(trial.batch / plan.micro_batch) : ''],
-      ['--precision', plan.precision === 'fp32' ? '' : plan.precision], ['--threads', plan.threads || '']];
-  };
-  /** Returns the command that runs the plan, or trains by it on made-up samples. It names the plan's file if flags cannot say it. */
+  /** Returns the command that runs the plan, or trains by it on made-up samples. It names the plan's
+   *  file if flags cannot say it. */
   const commandOf = (trial) => {
-    const ownFlags = trains ? trainingFlags(trial) : pipelineFlags(trial);
-    const flags = isPlain(trial) ? [...modelFlags(), ...ownFlags, ...deviceFlags()] : [['--plan', fileName(trial)], ...deviceFlags()];
+    const flags = isPlain(trial) ? [...modelFlags(), ...pipelineFlags(trial), ...deviceFlags()] : [['--plan', fileName(trial)], ...deviceFlags()];
     if (trains) flags.push(['--loss', options.loss === 'cross-entropy' ? '' : options.loss], ['--data', 'synthetic']);
     return [trains ? 'paretoctl train' : 'paretoctl run', ...flags.filter(([, value]) => value !== undefined && value !== null && value !== '').map(([flag, value]) => `${flag} ${quoted(String(value))}`)].join(' ');
   };
