@@ -41,13 +41,14 @@ void RunCuts::add_to(CLI::App& app) {
   frontiers_.add_to(app, "next to --split, its cut comes behind those");
 }
 
-Expected<std::vector<model::Cut>> RunCuts::find(const model::Model& model,
-                                                std::int64_t batch) const {
+Expected<std::vector<model::Cut>> RunCuts::find(const model::Model& model, std::int64_t batch,
+                                                const planning::CutWish& of_auto) const {
   std::vector<model::Cut> cuts;
   const std::string names = text() == "none" ? std::string() : text();
   for (const std::string& name : model::split_cut_names(names)) {
-    PARETO_ASSIGN(auto chosen,
-                  planning::select_cuts(model, name, {.trainable = frontiers_.trainable()}));
+    planning::CutWish wish = of_auto;
+    wish.trainable = frontiers_.trainable() || (name == "auto" && of_auto.trainable);
+    PARETO_ASSIGN(auto chosen, planning::select_cuts(model, name, wish));
     if (name == "auto") PARETO_TRY(keep_smallest(model, batch, chosen));
     if (chosen.size() != 1) {
       return fail(ErrorCode::kInvalidArgument, "--split {} names {} split points, not one", name,
@@ -56,7 +57,7 @@ Expected<std::vector<model::Cut>> RunCuts::find(const model::Model& model,
     PARETO_TRY(check_behind(cuts, chosen.front(), name));
     cuts.push_back(std::move(chosen.front()));
   }
-  PARETO_ASSIGN(const std::vector<model::Cut> of_files, frontiers_.cuts(model));
+  PARETO_ASSIGN(const std::vector<model::Cut> of_files, frontiers_.cuts(model, of_auto.frozen));
   for (const model::Cut& cut : of_files) {
     PARETO_TRY(check_behind(cuts, cut, cut.name));
     cuts.push_back(cut);

@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "partitioner/model/graph/model.h"
 #include "partitioner/model/graph/named_cuts.h"
+#include "partitioner/planning/frontiers/select_cuts.h"
 
 namespace pareto::client {
 
@@ -34,10 +35,11 @@ class RunCuts {
   Expected<std::vector<std::size_t>> choices(const model::Model& model) const;
   /// Finds the cuts of --split, as a list or joined as they are in tables
   /// ("after:features.3+after:features.7"), and then those of --frontier. `auto` is the one that
-  /// the fewest bytes cross at that batch. Fails: as planning::select_cuts() and
-  /// FrontierFlags::cuts(); kInvalidArgument (a name of several cuts, one that does not lie behind
-  /// the one before it).
-  Expected<std::vector<model::Cut>> find(const model::Model& model, std::int64_t batch) const;
+  /// the fewest bytes cross at that batch, among those that `of_auto` wishes for. --trainable takes
+  /// those modules as frozen too. Fails: as planning::select_cuts() and FrontierFlags::cuts();
+  /// kInvalidArgument (a name of several cuts, one that does not lie behind the one before it).
+  Expected<std::vector<model::Cut>> find(const model::Model& model, std::int64_t batch,
+                                         const planning::CutWish& of_auto = {}) const;
 
  private:
   Expected<> check_behind(const std::vector<model::Cut>& cuts, const model::Cut& cut,

@@ -37,7 +37,8 @@ void FrontierFlags::add_to(CLI::App& app, std::string_view together) {
                "only cuts that have parameters behind them that are not frozen");
 }
 
-Expected<std::vector<model::Cut>> FrontierFlags::cuts(const model::Model& model) const {
+Expected<std::vector<model::Cut>> FrontierFlags::cuts(
+    const model::Model& model, const std::vector<std::string>& frozen) const {
   std::vector<model::Cut> cuts;
   for (const std::string& file : files_) {
     PARETO_ASSIGN(const planning::FrontierFile frontier,
@@ -45,7 +46,7 @@ Expected<std::vector<model::Cut>> FrontierFlags::cuts(const model::Model& model)
     PARETO_ASSIGN(model::Cut cut,
                   with_context(planning::cut_of(frontier, model.graph(), model.split_points()),
                                "--frontier {}: no cut there", file));
-    if (trainable_ && !planning::has_trainable_suffix(model.graph(), cut.before)) {
+    if (trainable_ && !planning::has_trainable_suffix(model.graph(), cut.before, frozen)) {
       return fail(ErrorCode::kInvalidArgument,
                   "--frontier {} with --trainable: no parameter behind it is trainable", file);
     }

@@ -30,9 +30,10 @@ class FrontierFlags {
   void add_to(CLI::App& app, std::string_view together);
   bool trainable() const { return trainable_; }
   const std::vector<std::string>& files() const { return files_; }
-  /// Returns the cuts of the files, as they are listed. Fails: as read_frontier() and cut_of(),
-  /// naming the file.
-  Expected<std::vector<model::Cut>> cuts(const model::Model& model) const;
+  /// Returns the cuts of the files, as they are listed. `frozen`: module paths whose parameters
+  /// --trainable does not count. Fails: as read_frontier() and cut_of(), naming the file.
+  Expected<std::vector<model::Cut>> cuts(const model::Model& model,
+                                         const std::vector<std::string>& frozen = {}) const;
 
  private:
   std::vector<std::string> files_;

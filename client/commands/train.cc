@@ -77,7 +77,7 @@ class TrainCommand final : public Command {
     train::TrainingSetup setup;
     PARETO_TRY(read_flags(context, earlier ? &earlier->checkpoint.setup : nullptr, setup));
     const auto micro_batches = train::micro_batch_sizes(setup.batches.batch, setup.micro_batches);
-    PARETO_ASSIGN(const Model model, plan_.open_model(context, setup.batches.batch, micro_batches));
+    PARETO_ASSIGN(const Model model, plan_.open_model(context, setup, micro_batches));
     PARETO_ASSIGN(const Model loss, with_context(model::open_loss(setup.loss, model), "--loss"));
     PARETO_ASSIGN(const TrainData data, open_data(model, setup));
     setup.source = plan_.source();

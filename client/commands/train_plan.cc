@@ -108,6 +108,7 @@ Expected<> TrainPlan::read(Context& context, const train::TrainingSetup* earlier
     // The user named them when the training began.
     if (model_.operators.empty()) model_.operators = earlier->source.operators;
     if (threads_ == 0) threads_ = earlier->plan.settings.threads;
+    earlier_codecs_ = earlier->plan.codecs;
     const std::string& codec = earlier->settings.gradient_codec;
     if (!codec.empty() && earlier->plan.stages.size() > 1) gradient_codec_ = codec;
   }
@@ -118,8 +119,9 @@ Expected<> TrainPlan::read(Context& context, const train::TrainingSetup* earlier
   return {};
 }
 
-Expected<Model> TrainPlan::open_model(Context& context, std::int64_t batch,
+Expected<Model> TrainPlan::open_model(Context& context, const train::TrainingSetup& setup,
                                       const std::vector<std::int64_t>& micro_batches) {
+  const std::int64_t batch = setup.batches.batch;
   PARETO_ASSIGN(Model model, model_.open(context, micro_batches));
   if (const auto only = model.only_batch()) {
     const auto other =
@@ -138,7 +140,8 @@ Expected<Model> TrainPlan::open_model(Context& context, std::int64_t batch,
                   "{} has replicas: a training takes a plan of one pipeline", named_.name);
     }
   } else {
-    PARETO_ASSIGN(const std::vector<model::Cut> cuts, cuts_.find(model, batch));
+    PARETO_ASSIGN(const std::vector<model::Cut> cuts,
+                  cuts_.find(model, batch, {.trainable = true, .frozen = setup.settings.frozen}));
     PARETO_TRY(place(model, cuts, batch));
   }
   PARETO_TRY(check_codecs());
@@ -161,6 +164,7 @@ Expected<> TrainPlan::place(const Model& model, const std::vector<model::Cut>& c
   PARETO_ASSIGN(plan_, with_context(sweep::plan_of_cuts(model, cuts, devices, batch, {}),
                                     "--split {}", cuts_.text()));
   if (codec_ != "none") plan_.codecs.assign(cuts.size(), codec_);
+  if (earlier_codecs_.size() == cuts.size()) plan_.codecs = earlier_codecs_;
   return {};
 }
 

@@ -51,10 +51,11 @@ class TrainPlan {
   /// from, whose model, plan and devices are taken if no flag names others; null: it begins. Fails:
   /// kInvalidArgument naming the flag, and as read_plan_file() does.
   Expected<> read(Context& context, const train::TrainingSetup* earlier);
-  /// Opens the model, and finds the cuts. Fails: as ModelFlags::open() and RunCuts::find();
+  /// Opens the model, and finds the cuts for the setup's batch and frozen modules. `auto` has
+  /// parameters to train behind it. Fails: as ModelFlags::open() and RunCuts::find();
   /// kInvalidArgument (a model that does not run at a micro-batch of one of those sizes, a codec
   /// without a link).
-  Expected<model::Model> open_model(Context& context, std::int64_t batch,
+  Expected<model::Model> open_model(Context& context, const train::TrainingSetup& setup,
                                     const std::vector<std::int64_t>& micro_batches);
   /// Opens the pipeline on the plan's devices, or in this process, and writes its plan into the
   /// setup. Model and loss outlive it. Fails: as DevicePipeline::open() and open_local_pipeline()
@@ -89,8 +90,9 @@ class TrainPlan {
   bool in_process_ = false;
   TimeoutFlag timeout_;
 
-  cluster::NamedPlan named_;  ///< the plan of --plan, or of an earlier training
-  bool has_plan_ = false;     ///< whether named_ is one
+  cluster::NamedPlan named_;                 ///< the plan of --plan, or of an earlier training
+  bool has_plan_ = false;                    ///< whether named_ is one
+  std::vector<std::string> earlier_codecs_;  ///< those of an earlier training, one a link
   plan::Plan plan_;
 };
 

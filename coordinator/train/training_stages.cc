@@ -38,14 +38,16 @@ plan::TrainingSettings with_untrained(const model::Model& model, plan::TrainingS
   const auto& weights = model.graph().weights;
   if (std::ranges::none_of(weights, &model::GraphWeight::is_trainable)) return settings;
   for (const model::GraphWeight& weight : weights) {
-    if (!weight.is_parameter || weight.is_trainable || is_frozen(settings, weight.name)) continue;
+    if (!weight.is_parameter || weight.is_trainable ||
+        plan::is_frozen(settings.frozen, weight.name))
+      continue;
     settings.frozen.push_back(weight.name);
   }
   return settings;
 }
 
 bool is_trained(const plan::WeightRef& weight, const plan::TrainingSettings& settings) {
-  return weight.is_parameter && !is_frozen(settings, weight.name);
+  return weight.is_parameter && !plan::is_frozen(settings.frozen, weight.name);
 }
 
 Expected<> check_frozen(const model::Model& model, const plan::TrainingSettings& settings) {
@@ -89,7 +91,7 @@ Expected<> check_statistics(const std::vector<TrainingStage>& stages) {
     for (const plan::WeightRef& weight : stages[i].shard.weights) {
       const bool is_statistic =
           weight.name.ends_with("running_mean") || weight.name.ends_with("running_var");
-      if (!is_statistic || is_frozen(stages[i].settings, weight.name)) continue;
+      if (!is_statistic || plan::is_frozen(stages[i].settings.frozen, weight.name)) continue;
       for (std::size_t other = i + 1; other < stages.size(); ++other) {
         if (!has_weight(stages[other], weight.name)) continue;
         return fail(ErrorCode::kInvalidArgument,

@@ -112,10 +112,10 @@ Expected<> check(const Optimiser& optimiser) {
   return {};
 }
 
-bool is_frozen(const TrainingSettings& settings, const std::string& path) {
-  return std::ranges::any_of(settings.frozen, [&](const std::string& frozen) {
-    return path.starts_with(frozen) &&
-           (path.size() == frozen.size() || path[frozen.size()] == '.' || frozen.empty());
+bool is_frozen(const std::vector<std::string>& frozen, const std::string& path) {
+  return std::ranges::any_of(frozen, [&](const std::string& module) {
+    return path.starts_with(module) &&
+           (path.size() == module.size() || path[module.size()] == '.' || module.empty());
   });
 }
 

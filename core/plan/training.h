@@ -61,7 +61,7 @@ struct TrainingSettings {
 };
 
 /// Returns whether a module path is one of `frozen`, or lies under one.
-bool is_frozen(const TrainingSettings& settings, const std::string& path);
+bool is_frozen(const std::vector<std::string>& frozen, const std::string& path);
 
 /// Writes them as JSON text; and reads it, with every count, size and name of foreign text checked.
 std::string training_json(const TrainingSettings& settings);

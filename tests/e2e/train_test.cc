@@ -41,6 +41,24 @@ TEST_F(Train, CountsWhatCodecsMadeOfActivationsAndGradients) {
   }
 }
 
+TEST_F(Train, GoesOnWithItsCodecsAtTheSameCut) {
+  const auto done = train({"--split", "after:features.7", "--codec", "fp16", "--epochs", "1",
+                           "--rate-schedule", "constant", "--checkpoint", path("run")});
+  ASSERT_EQ(done.exit_code, 0) << done.errors;
+  const auto on = paretoctl({"train", "--resume", path("run"), "--split", "after:features.7",
+                             "--epochs", "2", "--data", "npy:" + path("samples")});
+  EXPECT_EQ(on.exit_code, 0) << on.errors;
+}
+
+TEST_F(Train, CutsByItselfBeforeWhatIsNotFrozen) {
+  const auto done = train({"--split", "auto", "--in-process", "--freeze", "classifier", "--epochs",
+                           "1", "--output", path("auto.pth")});
+  EXPECT_EQ(done.exit_code, 0) << done.errors;
+  const auto none = train({"--split", "auto", "--in-process", "--freeze", "features,classifier"});
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_THAT(none.errors, HasSubstr("no parameter behind it is trainable"));
+}
+
 TEST_F(Train, WritesWhatItPromises) {
   const auto done = train({"--validate", "npy:" + path("samples"), "--json", "--csv", path("t.csv"),
                            "--report", path("t.html"), "--checkpoint", path("run"), "--output",

@@ -88,7 +88,7 @@ class TrainingRunner final : public ShardRunner, public Trainer {
     for (const plan::WeightRef& weight : shard.weights) {
       at::Tensor own = module_.attr(weight.name).toTensor().detach().clone();
       const bool trains = weight.is_parameter && own.is_floating_point() &&
-                          !plan::is_frozen(settings_, weight.name);
+                          !plan::is_frozen(settings_.frozen, weight.name);
       if (trains) trained_.emplace_back(weight.name, own.requires_grad_(true));
       weights_.emplace_back(weight.name, own);
       module_._ivalue()->setAttr(weight.name, own);
@@ -104,7 +104,7 @@ class TrainingRunner final : public ShardRunner, public Trainer {
     auto evaluated = graph->copy();
     copy_written_weights(*evaluated);
     auto trained = training_graph(
-        *graph, [&](const std::string& path) { return plan::is_frozen(settings_, path); });
+        *graph, [&](const std::string& path) { return plan::is_frozen(settings_.frozen, path); });
     written_ = find_written(*trained);
     draws_ = draws_random_numbers(*trained);
     evaluate_.emplace(compile_graph(evaluated, "run"));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/plan/training.h"
 #include "partitioner/model/graph/cuts.h"
 
 namespace pareto::planning {
@@ -45,11 +46,13 @@ Expected<CutFigures> figures_of(const model::Graph& graph, const plan::OperatorR
   return figures;
 }
 
-bool has_trainable_suffix(const model::Graph& graph, const plan::OperatorRanges& before) {
+bool has_trainable_suffix(const model::Graph& graph, const plan::OperatorRanges& before,
+                          const std::vector<std::string>& frozen) {
   for (std::size_t op = 0; op < graph.operators.size(); ++op) {
     if (plan::holds(before, static_cast<std::int64_t>(op))) continue;
-    const bool trains = std::ranges::any_of(graph.operators[op].weights, [&](std::int64_t weight) {
-      return graph.weights[static_cast<std::size_t>(weight)].is_trainable;
+    const bool trains = std::ranges::any_of(graph.operators[op].weights, [&](std::int64_t index) {
+      const model::GraphWeight& weight = graph.weights[static_cast<std::size_t>(index)];
+      return weight.is_trainable && !plan::is_frozen(frozen, weight.name);
     });
     if (trains) return true;
   }

@@ -28,8 +28,9 @@ struct CutFigures {
 /// Returns the figures of a cut that is allowed. Fails: as ValueSpec::size_bytes.
 Expected<CutFigures> figures_of(const model::Graph& graph, const plan::OperatorRanges& before,
                                 std::int64_t batch);
-/// Returns whether parameters that are not frozen lie behind a cut: training then has something to
-/// do there.
-bool has_trainable_suffix(const model::Graph& graph, const plan::OperatorRanges& before);
+/// Returns whether parameters lie behind a cut that neither the model nor `frozen` (module paths)
+/// freezes: training then has something to do there.
+bool has_trainable_suffix(const model::Graph& graph, const plan::OperatorRanges& before,
+                          const std::vector<std::string>& frozen = {});
 
 }  // namespace pareto::planning

@@ -20,11 +20,16 @@ constexpr const char* kNothingToTrain =
 /// Returns whether a part of a text names one cut.
 bool names_one(std::string_view part) { return part.find(':') != std::string_view::npos; }
 
+tl::unexpected<Error> nothing_to_train(const std::string& part) {
+  return fail(ErrorCode::kInvalidArgument, "no cut at \"{}\": {}", part, kNothingToTrain);
+}
+
 /// Returns the split points, of which those without anything to train behind them are not legal.
-std::vector<model::SplitPoint> trainable_points(const model::Model& model) {
+std::vector<model::SplitPoint> trainable_points(const model::Model& model, const CutWish& wish) {
   std::vector<model::SplitPoint> points = model.split_points();
   for (model::SplitPoint& point : points) {
-    if (!point.legal || has_trainable_suffix(model.graph(), {{0, point.position}})) continue;
+    const plan::OperatorRanges before{{0, point.position}};
+    if (!point.legal || has_trainable_suffix(model.graph(), before, wish.frozen)) continue;
     point.legal = false;
     point.reason = kNothingToTrain;
   }
@@ -33,14 +38,13 @@ std::vector<model::SplitPoint> trainable_points(const model::Model& model) {
 
 Expected<std::vector<Cut>> positions_of_part(const model::Model& model, const std::string& part,
                                              const CutWish& wish) {
-  if (wish.trainable) {
-    const std::vector<model::SplitPoint> points = trainable_points(model);
-    PARETO_ASSIGN(const auto chosen,
-                  with_context(model::select_split_points(points, part), "--trainable"));
-    return model::cuts_at(points, chosen);
-  }
-  PARETO_ASSIGN(const auto chosen, model::select_split_points(model, part));
-  return model::cuts_at(model.split_points(), chosen);
+  PARETO_ASSIGN(const auto all, model::select_split_points(model, part));
+  if (!wish.trainable) return model::cuts_at(model.split_points(), all);
+  const std::vector<model::SplitPoint> points = trainable_points(model, wish);
+  auto chosen = model::select_split_points(points, part);
+  if (!chosen && chosen.error().code == ErrorCode::kNotFound) return nothing_to_train(part);
+  PARETO_TRY(chosen);
+  return model::cuts_at(points, *chosen);
 }
 
 Expected<std::vector<Cut>> cuts_of_part(const model::Model& model, const std::string& part,
@@ -61,12 +65,12 @@ Expected<std::vector<Cut>> cuts_of_part(const model::Model& model, const std::st
     cuts.push_back(std::move(cut));
   }
   if (wish.trainable) {
-    std::erase_if(cuts,
-                  [&](const Cut& cut) { return !has_trainable_suffix(model.graph(), cut.before); });
+    std::erase_if(cuts, [&](const Cut& cut) {
+      return !has_trainable_suffix(model.graph(), cut.before, wish.frozen);
+    });
   }
   if (!cuts.empty()) return cuts;
-  return fail(ErrorCode::kInvalidArgument, "--trainable: no cut at \"{}\": {}", part,
-              kNothingToTrain);
+  return nothing_to_train(part);
 }
 
 bool runs_before(const Cut& a, const Cut& b) {

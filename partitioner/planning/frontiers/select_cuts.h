@@ -25,7 +25,8 @@ Expected<std::vector<model::Cut>> all_frontiers(const model::Graph& graph,
                                                 const std::vector<model::SplitPoint>& points);
 
 struct CutWish {
-  bool trainable = false;  ///< only cuts that have trainable parameters behind them
+  bool trainable = false;             ///< only cuts that have trainable parameters behind them
+  std::vector<std::string> frozen{};  ///< module paths whose parameters do not count as trainable
 };
 
 /// Selects cuts by a text, comma separated: `frontiers` are all of them, names of sets are those of

@@ -77,10 +77,10 @@ TEST(Training, NesterovNeedsMomentum) {
 TEST(Training, AFrozenPathHoldsWhatIsUnderIt) {
   TrainingSettings settings;
   settings.frozen = {"features.1"};
-  EXPECT_TRUE(is_frozen(settings, "features.1"));
-  EXPECT_TRUE(is_frozen(settings, "features.1.weight"));
-  EXPECT_FALSE(is_frozen(settings, "features.10.weight"));
-  EXPECT_FALSE(is_frozen(settings, "features"));
+  EXPECT_TRUE(is_frozen(settings.frozen, "features.1"));
+  EXPECT_TRUE(is_frozen(settings.frozen, "features.1.weight"));
+  EXPECT_FALSE(is_frozen(settings.frozen, "features.10.weight"));
+  EXPECT_FALSE(is_frozen(settings.frozen, "features"));
 }
 
 TEST(TrainingOrder, EachMicroBatchGoesOnceEachWayInOrder) {

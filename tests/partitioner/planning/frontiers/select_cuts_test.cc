@@ -80,6 +80,10 @@ TEST_F(SelectCuts, TrainableOnesHaveSomethingToTrainBehindThem) {
   const auto percent = select_cuts(model_, "percent:100", {.trainable = true});
   ASSERT_TRUE(percent) << "a share of the work passes over those";
   EXPECT_TRUE(has_trainable_suffix(model_.graph(), percent->front().before));
+  const planning::CutWish classifier_frozen{.trainable = true, .frozen = {"classifier"}};
+  const auto before = select_cuts(model_, "percent:100", classifier_frozen);
+  ASSERT_TRUE(before) << before.error().message;
+  EXPECT_LT(before->front().before.front().end, percent->front().before.front().end);
 }
 
 TEST(SelectsSets, TellsSetsFromPositions) {
@@ -112,6 +116,8 @@ TEST(CutFigures, AreThoseOfEitherSide) {
   EXPECT_EQ(figures->after.trainable, 10);
   EXPECT_TRUE(has_trainable_suffix(graph, {{1, 2}}));
   EXPECT_FALSE(has_trainable_suffix(graph, {{0, 2}})) << "only a frozen one lies behind it";
+  EXPECT_FALSE(has_trainable_suffix(graph, {{1, 2}}, {"both"})) << "\"right\" lies before it";
+  EXPECT_TRUE(has_trainable_suffix(graph, {{1, 2}}, {"bo", "right"})) << "\"bo\" is no module";
 }
 
 }  // namespace
