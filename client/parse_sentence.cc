@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "core/base/text.h"
-#include "core/base/usage.h"
+#include "core/base/usage_pages.h"
 
 namespace pareto::client {
 namespace {
@@ -89,7 +89,7 @@ std::optional<std::string> missing_value(const std::string& said) {
 
 /// Returns what the parser says, in words of people if they are known.
 std::string words_of(const CLI::ParseError& error) {
-  const std::string said = without_proposals(error.what());
+  const std::string said = usage::without_proposals(error.what());
   for (const auto& in_words : {exclusion, conversion, missing_value}) {
     if (auto words = in_words(said)) return *std::move(words);
   }
@@ -111,7 +111,7 @@ std::string parse_sentence(const CLI::ParseError& error, const CLI::App& app,
     return fmt::format("{}{} {}", words_of(error), list_hint(arguments, extra), help);
   }
   std::vector<std::string> flags;
-  for (const OptionUsage& option : usage_of(asked).options) {
+  for (const usage::OptionUsage& option : usage::usage_of(asked).options) {
     flags.insert(flags.end(), option.names.begin(), option.names.end());
   }
   const std::string name = flag->substr(0, flag->find('='));

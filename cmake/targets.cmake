@@ -47,7 +47,7 @@ function(pareto_library name)
   endif()
 endfunction()
 
-# pareto_precompile(core_runtime pareto_torch_pch <torch/script.h> …): those headers are precompiled
+# pareto_precompile(runtime pareto_torch_pch <torch/script.h> …): those headers are precompiled
 # once, as PCH, for all that name it.
 function(pareto_precompile name pch)
   if(NOT TARGET ${pch})

@@ -36,9 +36,9 @@ struct DaemonConfig {
   std::uint64_t memory_limit_bytes = 0;    ///< 0 means what the machine has available
   std::uint64_t request_memory_bytes = 0;  ///< 0 means half of what the machine has
   int limit_cores = 0;                     ///< cores that shards compute on together; 0 means all
-  double limit_busy = 1;                  ///< share of the time for which they compute; 1 means all
-  std::string turns{kDefaultTurnPolicy};  ///< order in which stages compute
-  std::vector<int> cpu;                   ///< cores to run on; empty means all
+  double limit_busy = 1;  ///< share of the time for which they compute; 1 means all
+  std::string turns{device::kDefaultTurnPolicy};  ///< order in which stages compute
+  std::vector<int> cpu;                           ///< cores to run on; empty means all
   /// Threads of shards whose coordinator names no number. 0 ("auto") means all cores of `cpu`.
   int threads = 0;
   std::string device = "cpu";          ///< device that shards run on: cpu or cuda:N

@@ -12,7 +12,6 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/metrics/metrics_server.h"
-#include "core/runtime/training/trainer.h"
 #include "core/transport/transport.h"
 #include "daemon/access.h"
 #include "daemon/announcement.h"
@@ -23,6 +22,7 @@
 #include "daemon/stage/stage_host.h"
 #include "daemon/stage/tensor_store.h"
 #include "daemon/stage/work_watch.h"
+#include "runtime/training/trainer.h"
 
 namespace pareto::daemon {
 

@@ -19,7 +19,6 @@
 #include "core/base/process_memory.h"
 #include "core/base/standard_descriptors.h"
 #include "core/base/start_again.h"
-#include "core/runtime/operator_libraries.h"
 #include "core/tls/utc_text.h"
 #include "core/transport/grpc/quiet.h"
 #include "daemon/access.h"
@@ -29,6 +28,7 @@
 #include "daemon/journal.h"
 #include "daemon/process.h"
 #include "daemon/service_manager.h"
+#include "runtime/operator_libraries.h"
 
 namespace pareto::daemon {
 namespace {

@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "core/base/text.h"
-#include "core/runtime/shard_runner.h"
 #include "core/transport/address.h"
 #include "core/transport/transport.h"
 #include "daemon/config.h"
+#include "runtime/shard_runner.h"
 
 namespace pareto::daemon {
 namespace {
@@ -253,7 +253,7 @@ const std::array<Setting, 30> kSettings{{
      "requests as they came, deadline takes the most urgent one (default: fair)",
      false,
      [](DaemonConfig& config, const std::string& text) -> Expected<> {
-       PARETO_TRY(make_turn_policy(text));
+       PARETO_TRY(device::make_turn_policy(text));
        config.turns = text;
        return {};
      },

@@ -53,7 +53,7 @@ install(DIRECTORY configs/network configs/testbed configs/faults configs/simulat
 # In the folders where they lie here: they name each other by them.
 install(FILES README.md CONTRIBUTING.md SECURITY.md DESTINATION ${doc} COMPONENT client)
 install(DIRECTORY docs DESTINATION ${doc} COMPONENT client)
-foreach(document coordinator/data/FORMAT.md coordinator/tasks/FORMAT.md coordinator/train/FORMAT.md core/control/FORMAT.md core/plan/FORMAT.md core/runtime/schedules/FORMAT.md core/tls/FORMAT.md core/wire/FORMAT.md netem/FORMAT.md partitioner/planning/frontiers/FORMAT.md partitioner/planning/simulation/FORMAT.md daemon/metrics/METRICS.md deploy/README.md tests/e2e/FAULTS.md)
+foreach(document coordinator/data/FORMAT.md partitioner/planning/tasks/FORMAT.md coordinator/train/FORMAT.md core/control/FORMAT.md core/plan/FORMAT.md runtime/schedules/FORMAT.md core/tls/FORMAT.md core/wire/FORMAT.md netem/FORMAT.md partitioner/planning/frontiers/FORMAT.md partitioner/planning/simulation/FORMAT.md daemon/metrics/METRICS.md deploy/README.md tests/e2e/FAULTS.md)
   get_filename_component(folder ${document} DIRECTORY)
   install(FILES ${document} DESTINATION ${doc}/${folder} COMPONENT client)
 endforeach()

@@ -4,21 +4,21 @@
 #include <ostream>
 
 #include "client/commands/commands.h"
-#include "client/commands/inputs.h"
-#include "client/commands/model_flags.h"
-#include "client/commands/number_flags.h"
 #include "client/commands/progress.h"
 #include "client/commands/run_cuts.h"
-#include "client/commands/runner_flags.h"
 #include "client/commands/show.h"
-#include "client/commands/time_flags.h"
+#include "client/flags/inputs.h"
+#include "client/flags/model_flags.h"
+#include "client/flags/number_flags.h"
+#include "client/flags/runner_flags.h"
+#include "client/flags/time_flags.h"
 #include "client/report/modes/mode_writer.h"
 #include "coordinator/modes/mode_bench.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
 #include "partitioner/model/zoo/losses.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 constexpr const char* kLongestBench = "10m";
@@ -44,9 +44,9 @@ class BenchModesCommand final : public Command {
         "N")
         ->check(check_one_value);
     set_value(app.add_option("--loss", loss_,
-                             "loss to train with: " + join(model::loss_names()) +
+                             "loss to train with: " + join(model::zoo::loss_names()) +
                                  "; or a TorchScript file that takes outputs and labels"),
-              "NAME|FILE", model::loss_names())
+              "NAME|FILE", model::zoo::loss_names())
         ->capture_default_str();
     app.add_flag("--no-training", without_training_, "measure inference only")
         ->excludes(app.get_option("--loss"));
@@ -85,7 +85,7 @@ class BenchModesCommand final : public Command {
     options.cut = cuts.front();
     std::optional<model::Model> loss;
     if (!without_training_) {
-      PARETO_ASSIGN(loss, with_context(model::open_loss(loss_, model),
+      PARETO_ASSIGN(loss, with_context(model::zoo::open_loss(loss_, model),
                                        "--loss {} (--no-training "
                                        "leaves training out)",
                                        loss_));
@@ -123,4 +123,4 @@ std::unique_ptr<Command> make_bench_modes_command() {
   return std::make_unique<BenchModesCommand>();
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

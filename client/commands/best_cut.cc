@@ -7,7 +7,7 @@
 #include "coordinator/cluster/transport_choice.h"
 #include "coordinator/profile/best_cut.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 Expected<profile::PredictedCut> predict_best(Context& context, const CutRequest& request,
@@ -46,4 +46,4 @@ Expected<> take_best_cut(Context& context, const CutRequest& request, const RunC
   return {};
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -6,14 +6,14 @@
 
 #include "client/command.h"
 #include "client/commands/run_cuts.h"
-#include "client/commands/store_flags.h"
+#include "client/flags/store_flags.h"
 #include "coordinator/cluster/cluster.h"
 #include "core/base/error.h"
 #include "core/plan/plan.h"
 #include "partitioner/model/graph/model.h"
 #include "partitioner/model/graph/named_cuts.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 /// The model, devices and way that a cut is chosen for.
 struct CutRequest {
@@ -29,4 +29,4 @@ struct CutRequest {
 Expected<> take_best_cut(Context& context, const CutRequest& request, const RunCuts& named,
                          const StoreFlags& profiles, std::vector<model::Cut>& cuts);
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -5,7 +5,7 @@
 
 #include "client/command.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 std::unique_ptr<Command> make_sweep_command();
 std::unique_ptr<Command> make_splits_command();
@@ -37,4 +37,4 @@ std::unique_ptr<Command> make_testbed_command();
 std::unique_ptr<Command> make_top_command();
 std::unique_ptr<Command> make_doctor_command();
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -15,22 +15,22 @@
 #include "client/commands/deploy_plans.h"
 #include "client/commands/deploy_requests.h"
 #include "client/commands/deploy_watch.h"
-#include "client/commands/device_flags.h"
-#include "client/commands/inputs.h"
 #include "client/commands/line_reader.h"
-#include "client/commands/log_flags.h"
-#include "client/commands/loss_flags.h"
-#include "client/commands/metrics_flags.h"
-#include "client/commands/model_flags.h"
-#include "client/commands/pipeline_flags.h"
 #include "client/commands/progress.h"
 #include "client/commands/runtime_folder.h"
-#include "client/commands/schedule_flag.h"
-#include "client/commands/sharing_flags.h"
 #include "client/commands/stop_requests.h"
-#include "client/commands/store_flags.h"
-#include "client/commands/time_flags.h"
 #include "client/commands/validation.h"
+#include "client/flags/device_flags.h"
+#include "client/flags/inputs.h"
+#include "client/flags/log_flags.h"
+#include "client/flags/loss_flags.h"
+#include "client/flags/metrics_flags.h"
+#include "client/flags/model_flags.h"
+#include "client/flags/pipeline_flags.h"
+#include "client/flags/schedule_flag.h"
+#include "client/flags/sharing_flags.h"
+#include "client/flags/store_flags.h"
+#include "client/flags/time_flags.h"
 #include "client/program.h"
 #include "coordinator/cluster/deployment.h"
 #include "coordinator/cluster/plan_file.h"
@@ -44,7 +44,7 @@
 #include "core/base/text.h"
 #include "core/base/usage.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 namespace fs = std::filesystem;
@@ -353,4 +353,4 @@ class DeployCommand final : public Command {
 
 std::unique_ptr<Command> make_deploy_command() { return std::make_unique<DeployCommand>(); }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -13,7 +13,7 @@
 #include "core/base/json_text.h"
 #include "core/base/poll.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 namespace fs = std::filesystem;
@@ -150,4 +150,4 @@ Expected<ControlJson> ask_to_resplit(const fs::path& file, const ControlJson& qu
   return answer["done"];
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

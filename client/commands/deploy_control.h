@@ -26,7 +26,7 @@
 #include "core/base/error.h"
 #include "core/base/file_descriptor.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 /// The longest line of either side: a plan of a large model fits often.
 inline constexpr std::size_t kMostControlBytes = std::size_t{1} << 20;
@@ -90,4 +90,4 @@ Expected<nlohmann::json> ask_to_resplit(const std::filesystem::path& file,
 /// Returns where a `deploy` of that process listens in a folder.
 std::filesystem::path control_file(const std::filesystem::path& folder, int pid);
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

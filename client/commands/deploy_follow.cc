@@ -10,7 +10,7 @@
 #include "partitioner/model/graph/cuts.h"
 #include "partitioner/planning/outlook/choose.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 using failover::LinkReading;
@@ -254,4 +254,4 @@ void DeployFollow::say(const std::string& sentence) {
   context_.err << "--follow: " + sentence + "\n" << std::flush;
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -23,7 +23,7 @@
 #include "coordinator/load/request_stream.h"
 #include "partitioner/planning/outlook/choose.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 /// Passes results on, and reads from them what links take.
 ///
@@ -84,4 +84,4 @@ class DeployFollow final : public load::RequestSink {
   std::jthread following_;  // last: it uses all of the above
 };
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

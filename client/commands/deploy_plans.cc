@@ -14,7 +14,7 @@
 #include "core/base/json_text.h"
 #include "core/base/text.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 /// Opens the pipelines of a plan, which it checks first if that was not done.
 class DeployPlans::Opener final : public load::PipelineOpener {
@@ -227,4 +227,4 @@ Expected<nlohmann::ordered_json> DeployPlans::resplit(const nlohmann::json& ques
   return done;
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

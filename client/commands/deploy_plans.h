@@ -31,7 +31,7 @@
 #include "core/transport/link_probe.h"
 #include "partitioner/model/graph/model.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 /// The parts that all plans of a deployment are opened with. They outlive the plans.
 struct DeployParts {
@@ -104,4 +104,4 @@ class DeployPlans final : public ControlledDeployment {
   std::mutex changing_;
 };
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -4,13 +4,13 @@
 #include <ostream>
 #include <utility>
 
-#include "client/commands/inputs.h"
+#include "client/flags/inputs.h"
 #include "core/base/json_text.h"
 #include "core/base/printable.h"
 #include "core/base/text.h"
 #include "core/tensor/npy.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 namespace fs = std::filesystem;
@@ -245,4 +245,4 @@ Expected<std::vector<std::string>> FileResults::write(const std::string& stem,
   return files;
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

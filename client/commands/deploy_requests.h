@@ -22,7 +22,7 @@
 #include "core/base/error.h"
 #include "partitioner/model/graph/model.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 /// Names of files, of the command line or as they are piped in, as requests. Threads: as
 /// RequestSource.
@@ -116,4 +116,4 @@ class FileResults final : public load::RequestSink {
   std::string last_not_sent_;  ///< last failure of a request that was not sent
 };
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -6,7 +6,7 @@
 #include "core/control/pipeline_name.h"
 #include "core/metrics/process_metrics.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 using metrics::Families;
 using metrics::Family;
@@ -131,4 +131,4 @@ Families DeployWatch::collect() const {
   return families;
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -13,7 +13,7 @@
 #include "coordinator/load/stream_tally.h"
 #include "core/metrics/metric.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 /// Threads: those of StreamObserver from the stream's, collect() from any. Names:
 /// daemon/metrics/METRICS.md.
@@ -63,4 +63,4 @@ class DeployWatch final : public load::StreamObserver {
   std::string next_;           ///< plan of the change that was asked for last
 };
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

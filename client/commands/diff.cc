@@ -4,14 +4,14 @@
 
 #include "client/commands/commands.h"
 #include "client/commands/show.h"
-#include "client/commands/store_flags.h"
+#include "client/flags/store_flags.h"
 #include "client/report/diff_writer.h"
 #include "coordinator/replay/settle.h"
 #include "coordinator/statistics/run_diff.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 class DiffCommand final : public Command {
@@ -105,4 +105,4 @@ class DiffCommand final : public Command {
 
 std::unique_ptr<Command> make_diff_command() { return std::make_unique<DiffCommand>(); }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -16,7 +16,7 @@
 #include "core/base/usage.h"
 #include "core/plan/protocol.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -100,4 +100,4 @@ class DiscoverCommand final : public Command {
 
 std::unique_ptr<Command> make_discover_command() { return std::make_unique<DiscoverCommand>(); }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

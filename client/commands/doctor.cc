@@ -9,10 +9,10 @@
 #include <ostream>
 #include <thread>
 
-#include "client/commands/address_flags.h"
 #include "client/commands/commands.h"
 #include "client/commands/show.h"
-#include "client/commands/store_flags.h"
+#include "client/flags/address_flags.h"
+#include "client/flags/store_flags.h"
 #include "client/report/text_table.h"
 #include "client/watch/examine.h"
 #include "client/watch/health.h"
@@ -20,11 +20,11 @@
 #include "coordinator/cluster/testbed_cluster.h"
 #include "core/base/json_text.h"
 #include "core/base/usage.h"
-#include "core/runtime/shard_runner.h"
 #include "core/transport/place.h"
 #include "core/transport/transport.h"
+#include "runtime/shard_runner.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -185,4 +185,4 @@ class DoctorCommand final : public Command {
 
 std::unique_ptr<Command> make_doctor_command() { return std::make_unique<DoctorCommand>(); }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "client/commands/commands.h"
-#include "client/commands/data_flags.h"
 #include "client/commands/one_plan.h"
 #include "client/commands/progress.h"
 #include "client/commands/show.h"
-#include "client/commands/time_flags.h"
+#include "client/flags/data_flags.h"
+#include "client/flags/time_flags.h"
 #include "client/report/accuracy_writer.h"
 #include "coordinator/cluster/codec_choice.h"
 #include "coordinator/cluster/shard_pool.h"
@@ -19,7 +19,7 @@
 #include "coordinator/cluster/transport_set.h"
 #include "coordinator/evaluation/accuracy.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 using evaluation::Evaluation;
@@ -148,4 +148,4 @@ class EvaluateCommand final : public Command {
 
 std::unique_ptr<Command> make_evaluate_command() { return std::make_unique<EvaluateCommand>(); }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

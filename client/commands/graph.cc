@@ -9,17 +9,17 @@
 #include <tuple>
 
 #include "client/commands/commands.h"
-#include "client/commands/inputs.h"
-#include "client/commands/model_flags.h"
-#include "client/commands/number_flags.h"
 #include "client/commands/output_file.h"
 #include "client/commands/profiled_cuts.h"
 #include "client/commands/run_cuts.h"
-#include "client/commands/runner_flags.h"
 #include "client/commands/show.h"
 #include "client/commands/shown_cuts.h"
-#include "client/commands/slow_opening.h"
-#include "client/commands/store_flags.h"
+#include "client/flags/inputs.h"
+#include "client/flags/model_flags.h"
+#include "client/flags/number_flags.h"
+#include "client/flags/runner_flags.h"
+#include "client/flags/slow_opening.h"
+#include "client/flags/store_flags.h"
 #include "client/report/graph/picture_writer.h"
 #include "client/report/plan_text.h"
 #include "core/base/clock.h"
@@ -31,7 +31,7 @@
 #include "core/base/usage.h"
 #include "partitioner/planning/frontiers/select_cuts.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 using model::Model;
@@ -90,7 +90,8 @@ class GraphCommand final : public Command {
     PARETO_TRY(add_figures(context, model, cuts));
     PARETO_ASSIGN(const auto drawn, drawn_.find(model, options_.batch));
     for (const model::Cut& cut : drawn) options_.cuts.push_back({cut.name, cut.before});
-    PARETO_ASSIGN(const report::GraphPicture picture, report::picture_of(model.graph(), options_));
+    PARETO_ASSIGN(const report::graph::GraphPicture picture,
+                  report::graph::picture_of(model.graph(), options_));
     PARETO_ASSIGN(const std::string bytes, draw(context, model, picture, cuts));
     if (output == kPictureOnStdout) {
       context.out << bytes;
@@ -118,9 +119,9 @@ class GraphCommand final : public Command {
               "N")
         ->check(CLI::Range(1, 32).description(""));
     set_value(app.add_option("--heat", heat_name_,
-                             "colour cards by: " + join(report::heat_names()) +
+                             "colour cards by: " + join(report::graph::heat_names()) +
                                  " (default: time, if --time or --profiled gives it)"),
-              "NAME", report::heat_names());
+              "NAME", report::graph::heat_names());
     format_option_ =
         app.add_option("--format", format_, "format of the picture; html is one offline page")
             ->check(CLI::IsMember(picture_formats()))
@@ -166,8 +167,8 @@ class GraphCommand final : public Command {
 
   /// Settles the format, the view and the heat.
   Expected<> check_flags() {
-    options_.view =
-        view_ == "modules" ? report::PictureView::kModules : report::PictureView::kOperators;
+    options_.view = view_ == "modules" ? report::graph::PictureView::kModules
+                                       : report::graph::PictureView::kOperators;
     std::string ending = std::filesystem::path(output_).extension().string();
     if (!ending.empty()) ending.erase(0, 1);
     const bool is_format = std::ranges::find(kPictureFormats, ending) != std::end(kPictureFormats);
@@ -189,8 +190,8 @@ class GraphCommand final : public Command {
     }
     const bool has_times = time_ || profiled_;
     if (heat_name_.empty()) heat_name_ = has_times ? "time" : "none";
-    PARETO_ASSIGN(heat_, with_context(report::parse_heat(heat_name_), "--heat"));
-    if (heat_ == report::Heat::kTime && !has_times) {
+    PARETO_ASSIGN(heat_, with_context(report::graph::parse_heat(heat_name_), "--heat"));
+    if (heat_ == report::graph::Heat::kTime && !has_times) {
       return fail(ErrorCode::kInvalidArgument,
                   "--heat time: there are no times; measure them here with --time, or take those "
                   "of a device with --profiled");
@@ -225,34 +226,34 @@ class GraphCommand final : public Command {
   }
 
   Expected<std::string> draw(Context& context, const Model& model,
-                             const report::GraphPicture& picture,
+                             const report::graph::GraphPicture& picture,
                              const std::vector<ShownCut>& cuts) {
-    if (format_ == "dot") return report::picture_dot(picture, heat_);
+    if (format_ == "dot") return report::graph::picture_dot(picture, heat_);
     // From here on programs of others are at work, and end with this one.
     context.stop.announce("stopping: the picture is not drawn");
     graphviz_.stop = context.stop.descriptor();
-    std::optional<report::PictureLayout> layout;
+    std::optional<report::graph::PictureLayout> layout;
     {
       const SlowOpening slow(context.err,
                              fmt::format("laying out {}", counted(picture.nodes.size(), "card")));
-      PARETO_ASSIGN(layout, report::lay_out(picture, heat_, graphviz_));
+      PARETO_ASSIGN(layout, report::graph::lay_out(picture, heat_, graphviz_));
     }
     if (format_ == "html") {
-      return report::picture_page(picture, *layout, heat_, table_of_page(model, cuts));
+      return report::graph::picture_page(picture, *layout, heat_, table_of_page(model, cuts));
     }
-    const std::string svg = report::picture_svg(picture, *layout, heat_);
+    const std::string svg = report::graph::picture_svg(picture, *layout, heat_);
     if (format_ == "svg") return svg;
     report::Browser browser = browser_;
     browser.stop = context.stop.descriptor();
     double scale = 0;
     const SlowOpening slow(context.err, "drawing the picture");
-    PARETO_ASSIGN(std::string png,
-                  with_context(report::picture_png(svg, browser, scale), "drawing the picture"));
+    PARETO_ASSIGN(std::string png, with_context(report::graph::picture_png(svg, browser, scale),
+                                                "drawing the picture"));
     if (scale < 1) {
       context.err << fmt::format(
           "the picture is {:.0f} % of its size, because a side has at most {} pixels: --format svg "
           "or html keeps it, and --depth makes it smaller\n",
-          100 * scale, report::kMostPixels);
+          100 * scale, report::graph::kMostPixels);
     }
     return png;
   }
@@ -267,14 +268,14 @@ class GraphCommand final : public Command {
 
   /// Returns the table of the page: shares of the work before each cut, and below its name what
   /// crosses it.
-  report::CandidateTable table_of_page(const Model& model,
-                                       const std::vector<ShownCut>& cuts) const {
+  report::graph::CandidateTable table_of_page(const Model& model,
+                                              const std::vector<ShownCut>& cuts) const {
     using report::Align;
     const auto share = [](double before, double after) {
       const double sum = before + after;
       return sum > 0 ? fmt::format("{:.1f} %", 100 * before / sum) : std::string("–");
     };
-    report::CandidateTable table;
+    report::graph::CandidateTable table;
     table.cells.columns = {{"cut"},
                            {"crosses", Align::kRight},
                            {"FLOPs before", Align::kRight},
@@ -286,7 +287,7 @@ class GraphCommand final : public Command {
       std::vector<std::string> crosses;
       for (const std::int64_t value : one.figures.live) {
         crosses.push_back(
-            report::value_text(model.graph().values[static_cast<std::size_t>(value)].spec));
+            report::graph::value_text(model.graph().values[static_cast<std::size_t>(value)].spec));
       }
       std::vector<std::string> cells{
           one.cut.name, format_bytes(one.figures.bytes), share(before.flops, after.flops),
@@ -296,14 +297,14 @@ class GraphCommand final : public Command {
       }
       table.cells.rows.push_back(
           {.cells = std::move(cells),
-           .note = report::shortened(join(crosses, ", "), kMostShownValues)});
+           .note = report::graph::shortened(join(crosses, ", "), kMostShownValues)});
       table.candidates.push_back(
           {.cut = {one.cut.name, one.cut.before}, .crosses = std::move(crosses)});
     }
     return table;
   }
 
-  void print(Context& context, const Model& model, const report::GraphPicture& picture,
+  void print(Context& context, const Model& model, const report::graph::GraphPicture& picture,
              const std::vector<ShownCut>& cuts, const std::string& output) const {
     if (json_) {
       nlohmann::ordered_json json{{"model", model.name()},
@@ -316,11 +317,11 @@ class GraphCommand final : public Command {
                                   {"cards", picture.nodes.size()},
                                   {"edges", picture.edges.size()}};
       json["drawn"] = nlohmann::ordered_json::array();
-      for (const report::PictureCut& cut : options_.cuts) json["drawn"].push_back(cut.name);
+      for (const report::graph::PictureCut& cut : options_.cuts) json["drawn"].push_back(cut.name);
       json["splits"] = to_json(model.graph(), cuts);
       context.out << dump(json, 2) << '\n';
     } else {
-      context.out << client::table_of(model.graph(), cuts, true).render(style_of(context))
+      context.out << table_of(model.graph(), cuts, true).render(style_of(context))
                   << fmt::format("\n{}: {} on {}{}\n", model.name(),
                                  counted(picture.operators, "operator"),
                                  counted(picture.nodes.size(), "card"), depth_text(picture));
@@ -328,8 +329,8 @@ class GraphCommand final : public Command {
     context.err << "picture: " << output << '\n';
   }
 
-  std::string depth_text(const report::GraphPicture& picture) const {
-    return options_.view == report::PictureView::kModules
+  std::string depth_text(const report::graph::GraphPicture& picture) const {
+    return options_.view == report::graph::PictureView::kModules
                ? fmt::format(", modules of depth {}; bytes at batch {}", picture.depth,
                              options_.batch)
                : fmt::format("; bytes at batch {}", options_.batch);
@@ -344,10 +345,10 @@ class GraphCommand final : public Command {
   CLI::Option* format_option_ = nullptr;
   std::string output_;
   std::string heat_name_;
-  report::Heat heat_ = report::Heat::kNone;
-  report::Graphviz graphviz_;
+  report::graph::Heat heat_ = report::graph::Heat::kNone;
+  report::graph::Graphviz graphviz_;
   report::Browser browser_;
-  report::GraphPictureOptions options_;
+  report::graph::GraphPictureOptions options_;
   std::string named_batch_;
   std::optional<std::string> profiled_;
   std::string csv_;
@@ -359,4 +360,4 @@ class GraphCommand final : public Command {
 
 std::unique_ptr<Command> make_graph_command() { return std::make_unique<GraphCommand>(); }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -14,7 +14,7 @@
 #include "core/base/printable.h"
 #include "core/base/usage.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 struct LogTerms {
@@ -112,4 +112,4 @@ class HistoryCommand final : public Command {
 
 std::unique_ptr<Command> make_history_command() { return std::make_unique<HistoryCommand>(); }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "client/commands/commands.h"
-#include "client/commands/device_flags.h"
 #include "client/commands/show.h"
+#include "client/flags/device_flags.h"
 #include "client/report/text_table.h"
 #include "coordinator/cluster/control_address.h"
 #include "coordinator/cluster/daemon_client.h"
@@ -19,7 +19,7 @@
 #include "partitioner/model/readers/model_reader.h"
 #include "partitioner/model/zoo/model_builder.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -36,7 +36,7 @@ class ModelsCommand final : public Command {
     report::TextTable table(
         {{"model"}, {"input"}, {"classes", report::Align::kRight}, {"architecture"}});
     auto json = Json::array();
-    for (const auto& model : model::builtin_models()) {
+    for (const auto& model : model::zoo::builtin_models()) {
       const std::string input = to_string(model->default_input().per_sample);
       table.add({std::string(model->name()), input, std::to_string(model->default_classes()),
                  std::string(model->reference())});
@@ -249,4 +249,4 @@ class DevicesCommand final : public Command {
 std::unique_ptr<Command> make_models_command() { return std::make_unique<ModelsCommand>(); }
 std::unique_ptr<Command> make_devices_command() { return std::make_unique<DevicesCommand>(); }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -10,7 +10,7 @@
 #include "core/base/text.h"
 #include "partitioner/model/emit/interpret.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 using model::Interpretation;
@@ -128,4 +128,4 @@ Expected<int> interpret_cuts(Context& context, const model::Model& model,
   return result.differing == 0 && result.outputs_equal ? kExitDone : kExitFailed;
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

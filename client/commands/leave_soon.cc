@@ -17,7 +17,7 @@
 #include "coordinator/cluster/daemon_client.h"
 #include "core/base/clock.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 constexpr std::chrono::milliseconds kPatience{1000};
@@ -102,4 +102,4 @@ std::optional<std::string> hung_device(const cluster::Cluster& cluster) {
   return std::nullopt;
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

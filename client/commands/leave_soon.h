@@ -13,7 +13,7 @@
 #include "core/base/error.h"
 #include "core/base/file_descriptor.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 /// Announces that the program ends in order once somebody wants to stop. Then it asks whether the
 /// program can. If it cannot, it says why on stderr and ends the process.
@@ -80,4 +80,4 @@ class ProbeInHand {
 /// Names a device that does not answer its control service within a second; no value if all answer.
 std::optional<std::string> hung_device(const cluster::Cluster& cluster);
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -11,7 +11,7 @@
 
 #include "core/base/file.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 /// A longer line is no name of a file.
@@ -91,4 +91,4 @@ void LineReader::cancel() const {
   static_cast<void>(!::write(wake_.get(), &one, sizeof one));
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

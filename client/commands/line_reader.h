@@ -7,7 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/file_descriptor.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 /// Threads: next() from one, cancel() from any.
 class LineReader {
@@ -46,4 +46,4 @@ class LineReader {
   std::optional<Error> problem_;
 };
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -7,7 +7,7 @@
 #include "core/base/text.h"
 #include "core/base/usage.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 constexpr const char* kInterpretMode = "interpret";
@@ -117,4 +117,4 @@ nlohmann::ordered_json start_json(const std::string& mode, const sweep::RunStart
           {"stages", std::move(stages)}};
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -5,13 +5,13 @@
 #include <string>
 
 #include "client/command.h"
-#include "client/commands/runner_flags.h"
+#include "client/flags/runner_flags.h"
 #include "coordinator/sweep/run_once.h"
 #include "core/base/error.h"
 #include "partitioner/model/graph/model.h"
 #include "partitioner/model/graph/named_cuts.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 enum class Mode {
   kInterpret,  ///< operator by operator in this process, each value compared
@@ -44,4 +44,4 @@ Expected<int> interpret_cuts(Context& context, const model::Model& model,
                              const std::vector<model::Cut>& cuts, const plan::Plan& plan,
                              std::uint64_t seed, bool json);
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -4,9 +4,9 @@
 #include <ostream>
 
 #include "client/commands/commands.h"
-#include "client/commands/known_names.h"
 #include "client/commands/netem_interface.h"
 #include "client/commands/show.h"
+#include "client/flags/known_names.h"
 #include "client/report/text_table.h"
 #include "coordinator/cluster/network.h"
 #include "core/base/json_text.h"
@@ -17,7 +17,7 @@
 #include "netem/interface_emulation.h"
 #include "netem/link_measurement.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -218,4 +218,4 @@ class NetemCommand final : public Command {
 
 std::unique_ptr<Command> make_netem_command() { return std::make_unique<NetemCommand>(); }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

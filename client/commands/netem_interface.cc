@@ -14,7 +14,7 @@
 #include "core/plan/builtin_conditions.h"
 #include "netem/interface_emulation.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -30,12 +30,12 @@ Expected<> stay(const std::atomic<bool>& stop, const netem::InterfaceEmulation& 
                 const std::optional<Nanoseconds>& duration) {
   const Deadline end = duration ? deadline_after(*duration) : std::nullopt;
   // How soon it is noticed that the trace could not be followed, or that it is to stop.
-  constexpr Nanoseconds kLookEvery = std::chrono::milliseconds(200);
+  constexpr Nanoseconds kLook = std::chrono::milliseconds(200);
   while (!stop) {
     PARETO_TRY(emulation.check());
     const TimePoint now = std::chrono::steady_clock::now();
     if (end && now >= *end) break;
-    const Nanoseconds wait = end ? std::min<Nanoseconds>(*end - now, kLookEvery) : kLookEvery;
+    const Nanoseconds wait = end ? std::min<Nanoseconds>(*end - now, kLook) : kLook;
     const timespec time{0, static_cast<long>(wait.count())};
     ::ppoll(nullptr, 0, &time, nullptr);
   }
@@ -126,4 +126,4 @@ Expected<int> clear_interfaces(Context& context, const InterfaceOptions& options
   return show_interfaces(context, all);
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

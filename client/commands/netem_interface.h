@@ -9,7 +9,7 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 struct InterfaceOptions {
   std::string interface;  ///< empty: all
@@ -28,4 +28,4 @@ Expected<int> show_interfaces(Context& context, const InterfaceOptions& options)
 /// Clears the interface's, or all that no running process holds.
 Expected<int> clear_interfaces(Context& context, const InterfaceOptions& options);
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

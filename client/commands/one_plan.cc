@@ -4,15 +4,15 @@
 #include <algorithm>
 
 #include "client/commands/best_cut.h"
-#include "client/commands/inputs.h"
-#include "client/commands/number_flags.h"
 #include "client/commands/validation.h"
+#include "client/flags/inputs.h"
+#include "client/flags/number_flags.h"
 #include "coordinator/cluster/codec_choice.h"
 #include "coordinator/cluster/transport_choice.h"
 #include "coordinator/sweep/cut_chains.h"
 #include "core/base/usage.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 using model::Model;
 
@@ -160,4 +160,4 @@ Expected<> OnePlan::place(const Model& model, const cluster::Cluster& cluster,
   return {};
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -9,19 +9,19 @@
 #include <vector>
 
 #include "client/command.h"
-#include "client/commands/device_flags.h"
-#include "client/commands/model_flags.h"
-#include "client/commands/pipeline_flags.h"
 #include "client/commands/run_cuts.h"
-#include "client/commands/runner_flags.h"
-#include "client/commands/store_flags.h"
+#include "client/flags/device_flags.h"
+#include "client/flags/model_flags.h"
+#include "client/flags/pipeline_flags.h"
+#include "client/flags/runner_flags.h"
+#include "client/flags/store_flags.h"
 #include "coordinator/cluster/cluster.h"
 #include "coordinator/cluster/plan_file.h"
 #include "core/base/error.h"
 #include "core/plan/plan.h"
 #include "partitioner/model/graph/model.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 /// Threads: one owner. The calls come in the order in which they stand here.
 class OnePlan {
@@ -80,4 +80,4 @@ class OnePlan {
   plan::Plan plan_;
 };
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -6,7 +6,7 @@
 
 #include "core/base/file.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 Expected<> check_writable(const char* flag, const std::filesystem::path& path) {
   if (std::error_code ignored; std::filesystem::is_directory(path, ignored)) {
@@ -22,4 +22,4 @@ Expected<> check_writable(const char* flag, const std::filesystem::path& path) {
       error_from_errno(errno, fmt::format("{} {}: {}", flag, path.string(), folder.string())));
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -4,7 +4,7 @@
 
 #include <charconv>
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 /// Returns N of a name "stem-N" that take() may have made of its stem; 0 if it is none.
@@ -41,4 +41,4 @@ void OutputNames::give_back(const std::string& stem) {
   if (asked != asked_.end() && --asked->second == 0) asked_.erase(asked);
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 /// Names for the results of a stream: "photo" at first, "photo-2" the next time, and so on. No name
 /// is given twice, also if a request itself is called "photo-2".
@@ -33,4 +33,4 @@ class OutputNames {
   std::map<std::string, std::uint64_t, std::less<>> asked_;  ///< how often, by stem
 };
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -4,7 +4,7 @@
 #include "client/commands/commands.h"
 #include "client/commands/pki_flags.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 class PkiCommand final : public Command {
@@ -49,4 +49,4 @@ class PkiCommand final : public Command {
 
 std::unique_ptr<Command> make_pki_command() { return std::make_unique<PkiCommand>(); }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "client/commands/number_flags.h"
+#include "client/flags/number_flags.h"
 #include "core/base/usage.h"
 #include "core/tls/credentials_folder.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 constexpr const char* kCredentialsVariable = "PARETO_CREDENTIALS";
@@ -126,4 +126,4 @@ std::filesystem::path PkiFlags::credentials_folder() const {
   return tls::user_folder("credentials");
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -10,7 +10,7 @@
 #include "core/tls/authority.h"
 #include "core/transport/address.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 /// The arguments of `pki`, as text; read and checked by the functions.
 struct PkiFlags {
@@ -65,4 +65,4 @@ Expected<> spread_revoked(Context& context, const PkiFlags& flags, const tls::Au
 void print_certificate(Context& context, const PkiFlags& flags,
                        const tls::IssuedCertificate& certificate, const std::string& sentence);
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

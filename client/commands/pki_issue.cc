@@ -3,7 +3,7 @@
 #include <ostream>
 
 #include "client/commands/pki_flags.h"
-#include "client/commands/time_flags.h"
+#include "client/flags/time_flags.h"
 #include "coordinator/enrolment/enrolment_server.h"
 #include "coordinator/enrolment/local_credentials.h"
 #include "coordinator/enrolment/own_addresses.h"
@@ -13,7 +13,7 @@
 #include "core/tls/enrolment.h"
 #include "core/tls/utc_text.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 constexpr std::chrono::hours kLongestWait{24};
@@ -185,4 +185,4 @@ Expected<int> renew_certificate(Context& context, const PkiFlags& flags) {
                 : hand_out(context, flags, *authority, identity, terms);
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -16,7 +16,7 @@
 #include "core/tls/enrolment.h"
 #include "core/tls/utc_text.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 using PkiJson = nlohmann::ordered_json;
@@ -208,4 +208,4 @@ Expected<int> list_certificates(Context& context, const PkiFlags& flags) {
   return kExitDone;
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

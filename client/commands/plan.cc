@@ -5,18 +5,18 @@
 #include <optional>
 #include <ostream>
 
-#include "client/commands/accuracy_flags.h"
 #include "client/commands/commands.h"
-#include "client/commands/known_names.h"
-#include "client/commands/latency_flag.h"
 #include "client/commands/leave_soon.h"
-#include "client/commands/network_flag.h"
 #include "client/commands/output_file.h"
 #include "client/commands/plan_accuracy.h"
 #include "client/commands/plan_objectives.h"
 #include "client/commands/plan_training.h"
 #include "client/commands/planning.h"
 #include "client/commands/show.h"
+#include "client/flags/accuracy_flags.h"
+#include "client/flags/known_names.h"
+#include "client/flags/latency_flag.h"
+#include "client/flags/network_flag.h"
 #include "client/report/plan_writer.h"
 #include "coordinator/cluster/network.h"
 #include "coordinator/cluster/plan_file.h"
@@ -31,7 +31,7 @@
 #include "partitioner/planning/search/device_choices.h"
 #include "partitioner/planning/search/search_strategy.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 class PlanCommand final : public Command {
@@ -356,4 +356,4 @@ class PlanCommand final : public Command {
 
 std::unique_ptr<Command> make_plan_command() { return std::make_unique<PlanCommand>(); }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

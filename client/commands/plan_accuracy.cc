@@ -11,7 +11,7 @@
 #include "coordinator/load/lost_request.h"
 #include "core/base/text.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 /// Removes a codec from what was probed, if it is there.
@@ -105,4 +105,4 @@ Expected<> PlanAccuracy::leave_out(const results::TrialRecord& trial,
   return {};
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

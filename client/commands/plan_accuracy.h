@@ -19,7 +19,7 @@
 #include "partitioner/planning/inputs/probes.h"
 #include "partitioner/planning/outlook/outlook.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 /// Threads: one owner.
 class PlanAccuracy {
@@ -56,4 +56,4 @@ class PlanAccuracy {
   std::vector<std::string> left_out_;
 };
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -2,7 +2,7 @@
 
 #include "coordinator/cluster/daemon_client.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 Expected<> check_figures(const cluster::Cluster& cluster, const planning::Objective& objective) {
   if (!objective.needs) return {};
@@ -43,4 +43,4 @@ std::string also_help() {
   return text;
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 #include "partitioner/planning/objective/objective.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 /// Checks that the inventory says of each device what an objective needs. Fails: kInvalidArgument
 /// naming the first device without, and the key.
@@ -20,4 +20,4 @@ std::vector<std::string> searched_objective_names();
 /// Returns "energy (modelled energy, needs power: 5W in the inventory); memory (…)".
 std::string also_help();
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -6,15 +6,15 @@
 #include <ostream>
 #include <utility>
 
-#include "client/commands/inputs.h"
 #include "client/commands/leave_soon.h"
-#include "client/commands/network_flag.h"
 #include "client/commands/output_file.h"
-#include "client/commands/pipeline_flags.h"
 #include "client/commands/progress.h"
 #include "client/commands/show.h"
-#include "client/commands/splits_flag.h"
-#include "client/commands/sweep_flags.h"
+#include "client/flags/inputs.h"
+#include "client/flags/network_flag.h"
+#include "client/flags/pipeline_flags.h"
+#include "client/flags/splits_flag.h"
+#include "client/flags/sweep_flags.h"
 #include "client/report/plan_text.h"
 #include "client/report/trial_list.h"
 #include "coordinator/cluster/plan_file.h"
@@ -24,7 +24,7 @@
 #include "core/base/usage.h"
 #include "partitioner/model/zoo/losses.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 double step_ms(const results::TrialRecord& trial) {
@@ -70,9 +70,9 @@ void PlanTraining::add_to(CLI::App& app) {
       "predict steps of training in place of requests: each piece of the model is trained on each "
       "device for a few steps, and links are probed. All plans that sweep --train would measure "
       "are listed, the fastest first");
-  set_value(app.add_option(
-                "--loss", loss_,
-                "what --train trains by: " + join(model::loss_names()) + ", or a TorchScript file"),
+  set_value(app.add_option("--loss", loss_,
+                           "what --train trains by: " + join(model::zoo::loss_names()) +
+                               ", or a TorchScript file"),
             "NAME|FILE.pt")
       ->capture_default_str()
       ->needs(train);
@@ -101,7 +101,8 @@ Expected<int> PlanTraining::run(Context& context, PlanningFlags& flags,
   PARETO_ASSIGN(const model::Model model, flags.model.open(context, flags.named_batches));
   PARETO_ASSIGN(options.batches, batches_for(context, model, flags.named_batches));
   options.batches.resize(1);
-  PARETO_ASSIGN(const model::Model loss, with_context(model::open_loss(loss_, model), "--loss"));
+  PARETO_ASSIGN(const model::Model loss,
+                with_context(model::zoo::open_loss(loss_, model), "--loss"));
   PARETO_ASSIGN(const auto cuts, select_splits(context, model, options.splits));
   DeviceFlags devices = flags.devices;
   if (!flags.local_devices) devices.settle(context);
@@ -133,4 +134,4 @@ Expected<int> PlanTraining::run(Context& context, PlanningFlags& flags,
   return kExitDone;
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -11,7 +11,7 @@ namespace CLI {
 class App;
 }
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 /// Values of flags that `plan` has next to --train.
 struct PlanTrainingWish {
@@ -38,4 +38,4 @@ class PlanTraining {
   std::string micro_batch_ = "none";
 };
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

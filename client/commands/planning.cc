@@ -6,14 +6,14 @@
 #include <ostream>
 #include <utility>
 
-#include "client/commands/inputs.h"
-#include "client/commands/known_names.h"
-#include "client/commands/number_flags.h"
 #include "client/commands/output_file.h"
-#include "client/commands/pipeline_flags.h"
 #include "client/commands/progress.h"
-#include "client/commands/runner_flags.h"
-#include "client/commands/splits_flag.h"
+#include "client/flags/inputs.h"
+#include "client/flags/known_names.h"
+#include "client/flags/number_flags.h"
+#include "client/flags/pipeline_flags.h"
+#include "client/flags/runner_flags.h"
+#include "client/flags/splits_flag.h"
 #include "client/program.h"
 #include "coordinator/cluster/codec_choice.h"
 #include "coordinator/cluster/daemon_client.h"
@@ -24,7 +24,7 @@
 #include "core/wire/codec.h"
 #include "partitioner/planning/inputs/condition_links.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 constexpr const char* kAllCodecs = "all";
@@ -268,4 +268,4 @@ profile::Profiler::Progress shown_on(Progress& progress, ProbeInHand& probe) {
   };
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

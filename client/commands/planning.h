@@ -6,19 +6,19 @@
 #include <string>
 #include <vector>
 
-#include "client/commands/device_flags.h"
 #include "client/commands/leave_soon.h"
-#include "client/commands/model_flags.h"
 #include "client/commands/progress.h"
-#include "client/commands/runner_flags.h"
-#include "client/commands/store_flags.h"
-#include "client/commands/time_flags.h"
+#include "client/flags/device_flags.h"
+#include "client/flags/model_flags.h"
+#include "client/flags/runner_flags.h"
+#include "client/flags/store_flags.h"
+#include "client/flags/time_flags.h"
 #include "coordinator/cluster/workload.h"
 #include "coordinator/load/foreign_load_meter.h"
 #include "coordinator/profile/link_transports.h"
 #include "coordinator/profile/profiler.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 struct PlanningFlags {
   ModelFlags model;
@@ -127,4 +127,4 @@ class PlanningSession {
 /// Returns what shows the progress of profiling and probing, and what is in hand. Both outlive it.
 profile::Profiler::Progress shown_on(Progress& progress, ProbeInHand& probe);
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -5,15 +5,15 @@
 
 #include "client/commands/commands.h"
 #include "client/commands/leave_soon.h"
-#include "client/commands/number_flags.h"
 #include "client/commands/planning.h"
 #include "client/commands/show.h"
+#include "client/flags/number_flags.h"
 #include "client/report/profile_writer.h"
 #include "coordinator/cluster/network.h"
 #include "coordinator/profile/device_profiler.h"
 #include "core/base/usage.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 class ProfileCommand final : public Command {
@@ -122,4 +122,4 @@ class ProfileCommand final : public Command {
 
 std::unique_ptr<Command> make_profile_command() { return std::make_unique<ProfileCommand>(); }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -8,7 +8,7 @@
 #include "core/base/text.h"
 #include "partitioner/planning/search/ideal_costs.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 std::string not_profiled(const model::Model& model, std::int64_t batch) {
@@ -57,4 +57,4 @@ Expected<plan::DeviceProfile> profile_on(const model::Model& model, std::int64_t
               device, did_you_mean(device, devices), join(devices));
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -10,7 +10,7 @@
 #include "core/base/error.h"
 #include "partitioner/model/graph/model.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 /// Adds to each cut the times of its sides on every device that was profiled for the model at that
 /// batch. Of a device with several profiles the last one counts. Fails: kNotFound (no device was
@@ -24,4 +24,4 @@ Expected<> add_profiled(const model::Model& model, std::int64_t batch, results::
 Expected<plan::DeviceProfile> profile_on(const model::Model& model, std::int64_t batch,
                                          results::ResultStore& store, const std::string& device);
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

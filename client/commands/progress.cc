@@ -7,7 +7,7 @@
 #include <cmath>
 #include <ostream>
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 constexpr int kBar = 24;
@@ -76,4 +76,4 @@ void Progress::clear() {
   drawn_ = false;
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

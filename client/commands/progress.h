@@ -12,7 +12,7 @@
 
 #include "core/base/clock.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 /// Threads: one owner.
 class Progress {
@@ -45,4 +45,4 @@ class Progress {
   bool drawn_ = false;
 };
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -19,7 +19,7 @@
 #include "core/base/text.h"
 #include "core/base/usage.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 using AnswerJson = nlohmann::json;
@@ -191,4 +191,4 @@ class ResplitCommand final : public Command {
 
 std::unique_ptr<Command> make_resplit_command() { return std::make_unique<ResplitCommand>(); }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

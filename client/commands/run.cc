@@ -12,9 +12,9 @@
 #include "client/commands/one_plan.h"
 #include "client/commands/output_file.h"
 #include "client/commands/run_report.h"
-#include "client/commands/sharing_flags.h"
-#include "client/commands/time_flags.h"
 #include "client/commands/validation.h"
+#include "client/flags/sharing_flags.h"
+#include "client/flags/time_flags.h"
 #include "client/program.h"
 #include "client/report/chrome_trace.h"
 #include "coordinator/load/output_error.h"
@@ -25,7 +25,7 @@
 #include "core/base/usage.h"
 #include "core/tensor/npy.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 using model::Model;
@@ -235,4 +235,4 @@ class RunCommand final : public Command {
 
 std::unique_ptr<Command> make_run_command() { return std::make_unique<RunCommand>(); }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -9,7 +9,7 @@
 #include "partitioner/model/graph/cuts.h"
 #include "partitioner/planning/frontiers/select_cuts.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 /// Leaves the cut that the fewest bytes cross.
@@ -86,4 +86,4 @@ Expected<> RunCuts::check_behind(const std::vector<model::Cut>& cuts, const mode
               split_, name);
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -7,13 +7,13 @@
 #include <utility>
 #include <vector>
 
-#include "client/commands/splits_flag.h"
+#include "client/flags/splits_flag.h"
 #include "core/base/error.h"
 #include "partitioner/model/graph/model.h"
 #include "partitioner/model/graph/named_cuts.h"
 #include "partitioner/planning/frontiers/select_cuts.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 /// Threads: one owner.
 class RunCuts {
@@ -50,4 +50,4 @@ class RunCuts {
   FrontierFlags frontiers_;
 };
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

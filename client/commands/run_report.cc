@@ -10,7 +10,7 @@
 #include "core/base/json_text.h"
 #include "core/base/text.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 std::string run_json(const std::string& mode, const sweep::RunOnceResult& result) {
   auto outputs = nlohmann::ordered_json::array();
@@ -56,4 +56,4 @@ std::string run_text(const std::string& mode, const sweep::RunOnceResult& result
   return text;
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -9,13 +9,13 @@
 #include "client/commands/commands.h"
 #include "client/commands/show.h"
 #include "client/commands/shown_run.h"
-#include "client/commands/store_flags.h"
+#include "client/flags/store_flags.h"
 #include "client/report/text_table.h"
 #include "coordinator/results/run_lock.h"
 #include "core/base/json_text.h"
 #include "core/base/usage.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -169,4 +169,4 @@ class RunsCommand final : public Command {
 
 std::unique_ptr<Command> make_runs_command() { return std::make_unique<RunsCommand>(); }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

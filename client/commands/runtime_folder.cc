@@ -8,7 +8,7 @@
 
 #include "core/base/file.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 namespace fs = std::filesystem;
 
@@ -39,4 +39,4 @@ Expected<> make_private_folder(const fs::path& folder) {
   return {};
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

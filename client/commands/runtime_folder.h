@@ -7,7 +7,7 @@
 
 #include "core/base/error.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 /// Returns "…/pareto-edge" below `runtime_dir` ($XDG_RUNTIME_DIR; null or "": not set), below
 /// /run/user/USER if that is there, else /tmp/pareto-edge-USER.
@@ -19,4 +19,4 @@ std::filesystem::path runtime_folder();
 /// somebody else's, a link, or others may enter it), and as the file system does.
 Expected<> make_private_folder(const std::filesystem::path& folder);
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

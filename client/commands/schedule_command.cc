@@ -7,13 +7,13 @@
 #include <utility>
 
 #include "client/commands/commands.h"
-#include "client/commands/inputs.h"
-#include "client/commands/model_flags.h"
-#include "client/commands/number_flags.h"
 #include "client/commands/output_file.h"
-#include "client/commands/runner_flags.h"
-#include "client/commands/schedule_flag.h"
 #include "client/commands/show.h"
+#include "client/flags/inputs.h"
+#include "client/flags/model_flags.h"
+#include "client/flags/number_flags.h"
+#include "client/flags/runner_flags.h"
+#include "client/flags/schedule_flag.h"
 #include "client/report/schedule/schedule_writer.h"
 #include "core/base/cores.h"
 #include "core/base/counted.h"
@@ -22,14 +22,14 @@
 #include "core/base/thread_pool.h"
 #include "core/base/usage.h"
 #include "core/plan/stage_settings.h"
-#include "core/runtime/schedules/check_schedule.h"
-#include "core/runtime/schedules/program.h"
-#include "core/runtime/schedules/schedule.h"
-#include "core/runtime/shard_runner.h"
 #include "partitioner/model/emit/emit.h"
 #include "partitioner/model/graph/call_graph.h"
+#include "runtime/schedules/check_schedule.h"
+#include "runtime/schedules/program.h"
+#include "runtime/schedules/schedule.h"
+#include "runtime/shard_runner.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 using model::Model;
@@ -38,24 +38,24 @@ using model::Model;
 struct Picture {
   const char* flag;
   const char* help;
-  std::function<Expected<std::string>(const report::ScheduleReport&)> draw;
+  std::function<Expected<std::string>(const report::schedule::ScheduleReport&)> draw;
   std::string path{};
 };
 
 std::vector<Picture> all_pictures() {
   return {{"--html", "page to write the chart of a measured run to, with all units",
-           report::schedule_page},
+           report::schedule::schedule_page},
           {"--svg", "file to write that chart to, as a picture of its own",
-           [](const report::ScheduleReport& report) -> Expected<std::string> {
-             return report::schedule_svg(report);
+           [](const report::schedule::ScheduleReport& report) -> Expected<std::string> {
+             return report::schedule::schedule_svg(report);
            }},
           {"--dot", "file to write the operators to, each in its unit, for Graphviz",
-           [](const report::ScheduleReport& report) -> Expected<std::string> {
-             return report::schedule_dot(report);
+           [](const report::schedule::ScheduleReport& report) -> Expected<std::string> {
+             return report::schedule::schedule_dot(report);
            }},
           {"--trace", "file to write that run to, for ui.perfetto.dev and chrome://tracing",
-           [](const report::ScheduleReport& report) -> Expected<std::string> {
-             return report::schedule_chrome_trace(report);
+           [](const report::schedule::ScheduleReport& report) -> Expected<std::string> {
+             return report::schedule::schedule_chrome_trace(report);
            }}};
 }
 
@@ -99,9 +99,10 @@ class ScheduleCommand final : public Command {
     PARETO_ASSIGN(const auto batches, batches_for(context, model, named));
     options.batch = batches.front();
     context.phase = Phase::kRunning;
-    PARETO_ASSIGN(const report::ScheduleReport report, measure(model, options));
-    context.out << (json_ ? report::write_schedule_json(report)
-                          : report::write_schedule_table(report, style_of(context), show_));
+    PARETO_ASSIGN(const report::schedule::ScheduleReport report, measure(model, options));
+    context.out << (json_
+                        ? report::schedule::write_schedule_json(report)
+                        : report::schedule::write_schedule_table(report, style_of(context), show_));
     for (const Picture& picture : pictures_) {
       if (picture.path.empty()) continue;
       PARETO_ASSIGN(const std::string text, picture.draw(report));
@@ -177,8 +178,8 @@ class ScheduleCommand final : public Command {
     return options;
   }
 
-  Expected<report::ScheduleReport> measure(const Model& model,
-                                           const runtime::RunnerOptions& options) const {
+  Expected<report::schedule::ScheduleReport> measure(const Model& model,
+                                                     const runtime::RunnerOptions& options) const {
     constexpr std::uint64_t kSeed = 1;
     PARETO_ASSIGN(const plan::Shard shard,
                   model::emit_shard(model, 0, std::ssize(model.graph().operators)));
@@ -187,7 +188,7 @@ class ScheduleCommand final : public Command {
     if (!program_.empty()) loaded = with_context(std::move(loaded), "--program {}", program_);
     PARETO_ASSIGN(const auto runner, std::move(loaded));
     PARETO_ASSIGN(std::vector<Value> inputs, model.example_inputs(options.batch, kSeed));
-    report::ScheduleReport report;
+    report::schedule::ScheduleReport report;
     PARETO_ASSIGN(report.trace, runner->trace_schedule(std::move(inputs), repeats_));
     PARETO_TRY(check_rules(report.trace.graph, options));
     report.model = model.name();
@@ -197,7 +198,7 @@ class ScheduleCommand final : public Command {
     report.precision = runtime::to_string(runner->report().precision);
     report.threads = options.threads;
     report.batch = options.batch;
-    report.calls = report::facts_of(model::call_graph(model.graph()));
+    report.calls = report::schedule::facts_of(model::call_graph(model.graph()));
     return report;
   }
 
@@ -233,4 +234,4 @@ class ScheduleCommand final : public Command {
 
 std::unique_ptr<Command> make_schedule_command() { return std::make_unique<ScheduleCommand>(); }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -8,7 +8,7 @@
 #include <array>
 #include <ostream>
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 // The other screen, no cursor, lines that are not wrapped; and back.
@@ -113,4 +113,4 @@ void Screen::draw(const std::string& text) {
   out_ << drawn << std::flush;
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

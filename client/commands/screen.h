@@ -9,7 +9,7 @@
 
 #include "core/base/clock.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 /// The reasons why a wait ended.
 struct Awakening {
@@ -58,4 +58,4 @@ class Screen {
   std::optional<termios> before_;  ///< no value means there are no keys
 };
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

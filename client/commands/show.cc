@@ -4,7 +4,7 @@
 
 #include "core/base/file.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 Expected<> print_run(Context& context, const results::RunRecord& run, const std::string& writer) {
   PARETO_ASSIGN(const auto chosen, report::make_writer(writer));
@@ -22,4 +22,4 @@ Expected<> write_report(Context& context, const results::RunRecord& run,
   return {};
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

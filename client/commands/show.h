@@ -9,7 +9,7 @@
 #include "coordinator/results/record.h"
 #include "core/base/error.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 /// Returns the style for stdout: colour and width if it is a terminal, neither elsewhere.
 report::ReportStyle style_of(const Context& context);
@@ -21,4 +21,4 @@ Expected<> print_run(Context& context, const results::RunRecord& run, const std:
 Expected<> write_report(Context& context, const results::RunRecord& run,
                         const std::filesystem::path& path);
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

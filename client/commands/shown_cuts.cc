@@ -12,11 +12,11 @@
 #include "client/report/short_count.h"
 #include "core/base/clock.h"
 #include "core/base/text.h"
-#include "core/runtime/shard_runner.h"
 #include "partitioner/model/emit/emit.h"
 #include "partitioner/model/graph/cuts.h"
+#include "runtime/shard_runner.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -284,4 +284,4 @@ std::string to_csv(const Graph& graph, const std::vector<ShownCut>& cuts) {
   return text;
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -17,7 +17,7 @@
 #include "partitioner/model/graph/named_cuts.h"
 #include "partitioner/planning/frontiers/cut_figures.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 /// Predicted times of the two sides on a device that was profiled.
 struct ProfiledSides {
@@ -65,4 +65,4 @@ report::TextTable table_of(const model::Graph& graph, const std::vector<ShownCut
 std::string to_csv(const model::Graph& graph, const std::vector<ShownCut>& cuts);
 nlohmann::ordered_json to_json(const model::Graph& graph, const std::vector<ShownCut>& cuts);
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 void put_in_order(results::RunRecord& run) {
   const auto place = [](const results::TrialRecord& trial) {
@@ -29,4 +29,4 @@ std::string unfinished_line(const results::RunRecord& run, const std::string& hi
   return fmt::format("run {} is not finished; go on with: {}\n", run.id, resume_command(run, hint));
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -6,7 +6,7 @@
 
 #include "coordinator/results/record.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 /// Sorts trials as a sweep shows them: by where they are cut, whole models last. They are stored in
 /// the random order in which they ended.
@@ -20,4 +20,4 @@ std::string resume_command(const results::RunRecord& run, const std::string& hin
 /// Returns a line that says that a run is not finished, and how to go on with it.
 std::string unfinished_line(const results::RunRecord& run, const std::string& hint);
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -8,7 +8,7 @@
 #include "client/commands/output_file.h"
 #include "client/commands/progress.h"
 #include "client/commands/show.h"
-#include "client/commands/store_flags.h"
+#include "client/flags/store_flags.h"
 #include "client/report/simulation_writer.h"
 #include "coordinator/replay/calibration.h"
 #include "coordinator/replay/settle.h"
@@ -19,7 +19,7 @@
 #include "core/base/usage.h"
 #include "partitioner/planning/simulation/scenario_file.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 /// Trials of the store, which is opened with the first that a scenario asks for.
@@ -193,4 +193,4 @@ class SimulateCommand final : public Command {
 
 std::unique_ptr<Command> make_simulate_command() { return std::make_unique<SimulateCommand>(); }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -5,21 +5,21 @@
 #include <ostream>
 
 #include "client/commands/commands.h"
-#include "client/commands/inputs.h"
-#include "client/commands/model_flags.h"
-#include "client/commands/number_flags.h"
 #include "client/commands/profiled_cuts.h"
-#include "client/commands/runner_flags.h"
 #include "client/commands/show.h"
 #include "client/commands/shown_cuts.h"
-#include "client/commands/splits_flag.h"
-#include "client/commands/store_flags.h"
+#include "client/flags/inputs.h"
+#include "client/flags/model_flags.h"
+#include "client/flags/number_flags.h"
+#include "client/flags/runner_flags.h"
+#include "client/flags/splits_flag.h"
+#include "client/flags/store_flags.h"
 #include "core/base/counted.h"
 #include "core/base/json_text.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -178,4 +178,4 @@ class SplitsCommand final : public Command {
 
 std::unique_ptr<Command> make_splits_command() { return std::make_unique<SplitsCommand>(); }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -9,7 +9,7 @@
 
 #include "core/base/file.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 Expected<StopRequests> StopRequests::of(int signal) {
   FileDescriptor all(::epoll_create1(EPOLL_CLOEXEC));
@@ -30,4 +30,4 @@ void StopRequests::request() const {
   static_cast<void>(!::write(own_.get(), &once, sizeof once));
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

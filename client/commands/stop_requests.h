@@ -4,7 +4,7 @@
 #include "core/base/error.h"
 #include "core/base/file_descriptor.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 /// Joins the user's signal to stop with requests of the program. Threads: request() from any.
 class StopRequests {
@@ -23,4 +23,4 @@ class StopRequests {
   FileDescriptor own_;
 };
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -10,17 +10,17 @@
 #include <string_view>
 
 #include "client/commands/commands.h"
-#include "client/commands/kept_flags.h"
 #include "client/commands/leave_soon.h"
-#include "client/commands/metrics_flags.h"
 #include "client/commands/output_file.h"
 #include "client/commands/progress.h"
 #include "client/commands/show.h"
 #include "client/commands/shown_run.h"
-#include "client/commands/store_flags.h"
-#include "client/commands/sweep_flags.h"
 #include "client/commands/sweep_metrics.h"
 #include "client/commands/sweep_prediction.h"
+#include "client/flags/kept_flags.h"
+#include "client/flags/metrics_flags.h"
+#include "client/flags/store_flags.h"
+#include "client/flags/sweep_flags.h"
 #include "client/report/trial_list.h"
 #include "coordinator/cluster/transport_choice.h"
 #include "coordinator/replay/settle.h"
@@ -36,7 +36,7 @@
 #include "core/metrics/metrics_server.h"
 #include "partitioner/model/zoo/losses.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 // All that may stand next to --resume: a run has kept its other flags.
@@ -279,7 +279,7 @@ class SweepCommand final : public Command {
       };
       std::optional<model::Model> loss;
       if (flags_.options().train) {
-        PARETO_ASSIGN(loss, model::open_loss(flags_.options().loss, model));
+        PARETO_ASSIGN(loss, model::zoo::open_loss(flags_.options().loss, model));
       }
       PARETO_TRY(with_context(sweep::run_sweep(model, cluster, flags_.options(), run, store, *stop_,
                                                show_progress, loss ? &*loss : nullptr),
@@ -355,4 +355,4 @@ class SweepCommand final : public Command {
 
 std::unique_ptr<Command> make_sweep_command() { return std::make_unique<SweepCommand>(); }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -6,7 +6,7 @@
 #include "client/commands/progress.h"
 #include "core/metrics/process_metrics.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 using metrics::Families;
 using metrics::Family;
@@ -69,4 +69,4 @@ Families SweepMetrics::collect() const {
   return families;
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

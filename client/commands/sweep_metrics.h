@@ -11,7 +11,7 @@
 #include "coordinator/sweep/sweep.h"
 #include "core/metrics/metric.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 /// Threads: begin() and show() from the sweep's, collect() from any.
 class SweepMetrics {
@@ -32,4 +32,4 @@ class SweepMetrics {
   sweep::SweepProgress progress_;
 };
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -15,7 +15,7 @@
 #include "core/base/usage.h"
 #include "partitioner/model/zoo/losses.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 /// Returns what each device was sent so far, in the cluster's order.
@@ -35,7 +35,7 @@ Expected<std::vector<std::string>> predict_by_kind(
     return sweep::predict_trials(model, cluster, store, options, run.trials, stop, shown);
   }
   PARETO_ASSIGN(const model::Model loss,
-                with_context(model::open_loss(options.loss, model), "--loss"));
+                with_context(model::zoo::open_loss(options.loss, model), "--loss"));
   PARETO_TRY(sweep::predict_training(model, loss, cluster, options, run.trials, stop, shown));
   return std::vector<std::string>();
 }
@@ -73,4 +73,4 @@ Expected<> predict_run(Context& context, const model::Model& model, const cluste
   return {};
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

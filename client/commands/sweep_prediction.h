@@ -10,7 +10,7 @@
 #include "core/base/error.h"
 #include "partitioner/model/graph/model.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 /// Predicts the trials of a run that lack a prediction: requests, or steps of training if the
 /// options say so. Shows progress, and says on stderr how long it took. Fails: as
@@ -19,4 +19,4 @@ Expected<> predict_run(Context& context, const model::Model& model, const cluste
                        const sweep::SweepOptions& options, results::RunRecord& run,
                        results::ResultStore& store, SweepMetrics& metrics);
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -13,13 +13,13 @@
 #include "client/commands/output_file.h"
 #include "client/commands/progress.h"
 #include "client/commands/show.h"
-#include "client/commands/task_flags.h"
+#include "client/flags/task_flags.h"
 #include "client/report/tasks/task_writer.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 constexpr const char* kTasksStoppedEarly = "stopped before the tasks were run";
@@ -294,4 +294,4 @@ class TasksCommand final : public Command {
 
 std::unique_ptr<Command> make_tasks_command() { return std::make_unique<TasksCommand>(); }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

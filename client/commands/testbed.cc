@@ -21,7 +21,7 @@
 #include "core/base/text.h"
 #include "core/base/usage.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -283,4 +283,4 @@ class TestbedCommand final : public Command {
 
 std::unique_ptr<Command> make_testbed_command() { return std::make_unique<TestbedCommand>(); }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -16,7 +16,7 @@
 #include "core/base/text.h"
 #include "netem/fault_plan.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 /// The process that holds the test bed may have to start a daemon, or to wait for one to end.
@@ -168,4 +168,4 @@ Expected<int> make_faults(Context& context, const std::string& file, const std::
   return run.exit_code();
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

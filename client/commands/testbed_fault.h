@@ -6,7 +6,7 @@
 #include "client/command.h"
 #include "core/base/error.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 /// Makes the faults of `file` on the test bed of that name, or on the only one that is up if the
 /// name is empty. Says on stderr what was done when; `json`: also as a line of JSON each on stdout.
@@ -17,4 +17,4 @@ namespace pareto::client {
 Expected<int> make_faults(Context& context, const std::string& file, const std::string& name,
                           bool json);
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -5,10 +5,10 @@
 #include <memory>
 #include <ostream>
 
-#include "client/commands/address_flags.h"
 #include "client/commands/commands.h"
 #include "client/commands/screen.h"
 #include "client/commands/show.h"
+#include "client/flags/address_flags.h"
 #include "client/watch/background_reading.h"
 #include "client/watch/top_json.h"
 #include "client/watch/top_text.h"
@@ -17,7 +17,7 @@
 #include "core/base/text.h"
 #include "core/base/usage.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 using std::chrono::milliseconds;
@@ -234,4 +234,4 @@ class TopCommand final : public Command {
 
 std::unique_ptr<Command> make_top_command() { return std::make_unique<TopCommand>(); }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -11,10 +11,10 @@
 #include "client/commands/leave_soon.h"
 #include "client/commands/show.h"
 #include "client/commands/train_files.h"
-#include "client/commands/train_flags.h"
 #include "client/commands/train_plan.h"
 #include "client/commands/train_progress.h"
 #include "client/commands/validation.h"
+#include "client/flags/train_flags.h"
 #include "client/report/train/train_writer.h"
 #include "coordinator/evaluation/answers.h"
 #include "coordinator/train/batch_order.h"
@@ -27,7 +27,7 @@
 #include "partitioner/model/zoo/losses.h"
 #include "partitioner/model/zoo/model_builder.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 namespace fs = std::filesystem;
@@ -78,13 +78,14 @@ class TrainCommand final : public Command {
     PARETO_TRY(read_flags(context, earlier ? &earlier->checkpoint.setup : nullptr, setup));
     const auto micro_batches = train::micro_batch_sizes(setup.batches.batch, setup.micro_batches);
     PARETO_ASSIGN(const Model model, plan_.open_model(context, setup, micro_batches));
-    PARETO_ASSIGN(const Model loss, with_context(model::open_loss(setup.loss, model), "--loss"));
+    PARETO_ASSIGN(const Model loss,
+                  with_context(model::zoo::open_loss(setup.loss, model), "--loss"));
     PARETO_ASSIGN(const TrainData data, open_data(model, setup));
     setup.source = plan_.source();
     setup.model = model.digest();
     setup.plan = plan_.plan();
     setup.loss = absolute_loss(setup.loss);
-    if (model::is_model_file(setup.loss)) setup.loss_file = loss.digest();
+    if (model::zoo::is_model_file(setup.loss)) setup.loss_file = loss.digest();
     if (earlier) PARETO_TRY(check_same(*earlier, setup));
     PARETO_TRY(validate_trained(context, model, loss, cuts_of(setup.plan), micro_batches));
     PARETO_ASSIGN(auto checkpoints, files_.open_checkpoints());
@@ -153,7 +154,7 @@ class TrainCommand final : public Command {
   }
 
   static std::string absolute_loss(const std::string& loss) {
-    return model::is_model_file(loss) ? absolute_path(loss) : loss;
+    return model::zoo::is_model_file(loss) ? absolute_path(loss) : loss;
   }
 
   Expected<TrainData> open_data(const Model& model, train::TrainingSetup& setup) const {
@@ -267,7 +268,7 @@ class TrainCommand final : public Command {
     for (const std::string& output : files_.outputs) {
       PARETO_TRY(with_context(output.ends_with(".pt")
                                   ? model::write_torchscript(output, model, state)
-                                  : model::write_checkpoint(output, state),
+                                  : model::zoo::write_checkpoint(output, state),
                               "--output"));
     }
     return {};
@@ -311,4 +312,4 @@ class TrainCommand final : public Command {
 
 std::unique_ptr<Command> make_train_command() { return std::make_unique<TrainCommand>(); }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

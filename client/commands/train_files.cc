@@ -4,12 +4,12 @@
 #include <filesystem>
 #include <utility>
 
-#include "client/commands/model_flags.h"
 #include "client/commands/output_file.h"
+#include "client/flags/model_flags.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 namespace fs = std::filesystem;
 
@@ -126,4 +126,4 @@ Expected<std::optional<train::CheckpointFolder>> TrainFileFlags::open_checkpoint
   return std::optional(std::move(opened));
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

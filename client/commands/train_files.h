@@ -11,7 +11,7 @@
 #include "coordinator/train/training_setup.h"
 #include "core/base/error.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 struct TrainFileFlags {
   std::string folder;  ///< folder of --checkpoint
@@ -37,4 +37,4 @@ struct TrainFileFlags {
   Expected<std::optional<train::CheckpointFolder>> open_checkpoints() const;
 };
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

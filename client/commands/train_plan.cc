@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "client/commands/inputs.h"
-#include "client/commands/known_names.h"
-#include "client/commands/pipeline_flags.h"
+#include "client/flags/inputs.h"
+#include "client/flags/known_names.h"
+#include "client/flags/pipeline_flags.h"
 #include "coordinator/cluster/codec_choice.h"
 #include "coordinator/cluster/transport_choice.h"
 #include "coordinator/sweep/cut_chains.h"
@@ -15,7 +15,7 @@
 #include "core/base/text.h"
 #include "core/base/usage.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 using model::Model;
 
@@ -252,4 +252,4 @@ Expected<OpenTraining> TrainPlan::open_pipeline(Context& context, const Model& m
   return open;
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

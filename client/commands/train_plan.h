@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "client/command.h"
-#include "client/commands/device_flags.h"
-#include "client/commands/model_flags.h"
 #include "client/commands/run_cuts.h"
-#include "client/commands/time_flags.h"
+#include "client/flags/device_flags.h"
+#include "client/flags/model_flags.h"
+#include "client/flags/time_flags.h"
 #include "coordinator/cluster/cluster.h"
 #include "coordinator/cluster/plan_file.h"
 #include "coordinator/cluster/shard_pool.h"
@@ -27,7 +27,7 @@
 #include "core/plan/training_values.h"
 #include "partitioner/model/graph/model.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 /// Returns the names of the plan's devices; "this process" for a plan that runs here.
 std::string devices_text(const plan::Plan& plan);
@@ -96,4 +96,4 @@ class TrainPlan {
   plan::Plan plan_;
 };
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

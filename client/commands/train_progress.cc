@@ -2,7 +2,7 @@
 
 #include <ostream>
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 TrainProgress::TrainProgress(Context& context, bool json, std::int64_t epochs)
     : context_(context),
@@ -52,4 +52,4 @@ void TrainProgress::on_checkpoint(const std::filesystem::path& path) {
   if (json_) context_.out << report::train_checkpoint_json(path.string()) << std::flush;
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -9,7 +9,7 @@
 #include "client/report/train/train_writer.h"
 #include "coordinator/train/training_run.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 /// Threads: one owner.
 class TrainProgress final : public train::TrainingObserver {
@@ -31,4 +31,4 @@ class TrainProgress final : public train::TrainingObserver {
   std::int64_t epoch_ = 0;  ///< the one under way, counted from 0
 };
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

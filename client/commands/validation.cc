@@ -9,20 +9,20 @@
 #include <vector>
 
 #include "client/command.h"
-#include "client/commands/number_flags.h"
 #include "client/commands/progress.h"
+#include "client/flags/number_flags.h"
 #include "coordinator/sweep/cut_chains.h"
 #include "coordinator/train/training_replay.h"
 #include "core/base/file.h"
 #include "core/base/json_text.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
-#include "core/runtime/shard_runner.h"
 #include "partitioner/model/emit/verify.h"
 #include "partitioner/model/graph/cuts.h"
 #include "partitioner/model/zoo/losses.h"
+#include "runtime/shard_runner.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 constexpr std::uint64_t kMostMemoryBytes = 4 << 20;
@@ -146,8 +146,8 @@ Expected<> compare_training(Context& context, const model::Model& model, const m
 
 Expected<model::Model> open_any_loss(const model::Model& model) {
   std::optional<Error> why;
-  for (const std::string& name : model::loss_names()) {
-    auto loss = model::open_loss(name, model);
+  for (const std::string& name : model::zoo::loss_names()) {
+    auto loss = model::zoo::open_loss(name, model);
     if (loss) return loss;
     if (!why) why = std::move(loss).error();
   }
@@ -280,4 +280,4 @@ Expected<> validate_trained(Context& context, const model::Model& model, const m
   return compare_training(context, model, loss, cuts, {micro_batches.begin(), micro_batches.end()});
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -22,8 +22,10 @@ class App;
 }
 
 namespace pareto::client {
-
 struct Context;
+}  // namespace pareto::client
+
+namespace pareto::client::commands {
 
 /// A folder with one small JSON file a model: the batches at which each cut was found equal to the
 /// whole model, by a version of LibTorch. Threads: one owner.
@@ -82,4 +84,4 @@ Expected<> validate_trained(Context& context, const model::Model& model, const m
                             std::vector<model::Cut> cuts,
                             const std::vector<std::int64_t>& micro_batches);
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -7,18 +7,18 @@
 #include <ostream>
 
 #include "client/commands/commands.h"
-#include "client/commands/inputs.h"
-#include "client/commands/model_flags.h"
-#include "client/commands/number_flags.h"
 #include "client/commands/progress.h"
-#include "client/commands/runner_flags.h"
-#include "client/commands/splits_flag.h"
 #include "client/commands/verify_training.h"
+#include "client/flags/inputs.h"
+#include "client/flags/model_flags.h"
+#include "client/flags/number_flags.h"
+#include "client/flags/runner_flags.h"
+#include "client/flags/splits_flag.h"
 #include "core/base/json_text.h"
 #include "core/base/usage.h"
 #include "partitioner/planning/frontiers/select_cuts.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 using model::Cut;
@@ -265,4 +265,4 @@ class VerifyCommand final : public Command {
 
 std::unique_ptr<Command> make_verify_command() { return std::make_unique<VerifyCommand>(); }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

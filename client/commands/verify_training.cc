@@ -13,7 +13,7 @@
 #include "coordinator/sweep/cut_chains.h"
 #include "coordinator/train/training_replay.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 using Chain = std::span<const std::size_t>;
@@ -118,4 +118,4 @@ Expected<std::vector<TrainedRow>> verify_training(Context& context, const model:
   return all;
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -14,7 +14,7 @@
 #include "partitioner/model/graph/model.h"
 #include "partitioner/model/graph/named_cuts.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 struct TrainedRow {
   std::size_t cut = 0;  ///< index of the cut
@@ -38,4 +38,4 @@ Expected<std::vector<TrainedRow>> verify_training(Context& context, const model:
                                                   const std::vector<std::int64_t>& batches,
                                                   int threads);
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

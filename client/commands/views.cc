@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "client/commands/commands.h"
-#include "client/commands/objectives_flag.h"
-#include "client/commands/picture_flags.h"
 #include "client/commands/show.h"
 #include "client/commands/shown_run.h"
-#include "client/commands/store_flags.h"
+#include "client/flags/objectives_flag.h"
+#include "client/flags/picture_flags.h"
+#include "client/flags/store_flags.h"
 #include "client/report/page.h"
 #include "coordinator/replay/settle.h"
 #include "coordinator/results/run_lock.h"
@@ -18,7 +18,7 @@
 #include "core/base/file.h"
 #include "core/base/usage.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 std::vector<std::string> writer_names() {
@@ -202,4 +202,4 @@ std::unique_ptr<Command> make_front_command() { return std::make_unique<FrontCom
 std::unique_ptr<Command> make_report_command() { return std::make_unique<ReportCommand>(); }
 std::unique_ptr<Command> make_export_command() { return std::make_unique<ExportCommand>(); }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

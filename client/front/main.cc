@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
   if (const auto text = quick_answer(arguments, columns_of_terminal())) return printed(*text);
   if (!arguments.empty() && arguments.front() == "runs") {
     Commands commands;
-    commands.push_back(make_runs_command());
+    commands.push_back(commands::make_runs_command());
     return run_main(arguments, commands);
   }
   return become_whole_program(argv);

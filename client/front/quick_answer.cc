@@ -7,33 +7,33 @@ namespace {
 
 bool asks_for_help(const std::string& word) { return word == "--help" || word == "-h"; }
 
-const Usage* find(const Usage& usage, const std::string& command) {
-  const auto found = std::ranges::find(usage.commands, command, &Usage::name);
+const usage::Usage* find(const usage::Usage& usage, const std::string& command) {
+  const auto found = std::ranges::find(usage.commands, command, &usage::Usage::name);
   return found == usage.commands.end() ? nullptr : &*found;
 }
 
 std::optional<std::string> help(const std::vector<std::string>& arguments, int columns,
-                                const Usage& usage) {
+                                const usage::Usage& usage) {
   if (arguments.size() == 1 && (asks_for_help(arguments[0]) || arguments[0] == "help")) {
-    return help_page(usage, columns);
+    return usage::help_page(usage, columns);
   }
   if (arguments.size() != 2) return std::nullopt;
-  const Usage* command = nullptr;
+  const usage::Usage* command = nullptr;
   if (arguments[0] == "help") command = find(usage, arguments[1]);
   if (asks_for_help(arguments[1])) command = find(usage, arguments[0]);
   if (command == nullptr) return std::nullopt;
-  return help_page(*command, columns, usage.name + " ");
+  return usage::help_page(*command, columns, usage.name + " ");
 }
 
 }  // namespace
 
 std::optional<std::string> quick_answer(const std::vector<std::string>& arguments, int columns,
-                                        const Usage& usage) {
+                                        const usage::Usage& usage) {
   using Words = std::vector<std::string>;
   if (arguments == Words{"--version"}) return PARETO_VERSION "\n";
-  if (arguments == Words{"--manual"}) return manual_page(usage, 1, "paretod(8)");
-  if (arguments == Words{"--completion", "bash"}) return bash_completion(usage);
-  if (arguments == Words{"--completion", "zsh"}) return zsh_completion(usage);
+  if (arguments == Words{"--manual"}) return usage::manual_page(usage, 1, "paretod(8)");
+  if (arguments == Words{"--completion", "bash"}) return usage::bash_completion(usage);
+  if (arguments == Words{"--completion", "zsh"}) return usage::zsh_completion(usage);
   return help(arguments, columns, usage);
 }
 
@@ -43,7 +43,7 @@ std::optional<std::string> quick_answer(const std::vector<std::string>& argument
                             (arguments.front().starts_with('-') || arguments.front() == "help" ||
                              asks_for_help(arguments.back()));
   if (!may_be_quick) return std::nullopt;
-  const auto usage = usage_from_json(usage_of_whole_program());
+  const auto usage = usage::usage_from_json(usage_of_whole_program());
   if (!usage) return std::nullopt;
   return quick_answer(arguments, columns, *usage);
 }

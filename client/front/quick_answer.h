@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/usage.h"
+#include "core/base/usage_pages.h"
 
 namespace pareto::client {
 
@@ -15,7 +15,7 @@ namespace pareto::client {
 /// nothing else; no value if it has to be asked.
 std::optional<std::string> quick_answer(const std::vector<std::string>& arguments, int columns);
 std::optional<std::string> quick_answer(const std::vector<std::string>& arguments, int columns,
-                                        const Usage& usage);
+                                        const usage::Usage& usage);
 
 /// Returns what the whole program printed for --usage; empty: it could not be run where it was
 /// built.

@@ -9,11 +9,11 @@
 #include "coordinator/cluster/transport_choice.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
-#include "core/runtime/schedules/check_schedule.h"
-#include "core/runtime/shard_runner.h"
 #include "partitioner/model/graph/cuts.h"
 #include "partitioner/model/graph/named_cuts.h"
 #include "partitioner/model/graph/split_points.h"
+#include "runtime/schedules/check_schedule.h"
+#include "runtime/shard_runner.h"
 
 namespace pareto::cluster {
 namespace {

@@ -13,8 +13,8 @@
 #include "coordinator/modes/training_turns.h"
 #include "core/base/process_memory.h"
 #include "core/base/text.h"
-#include "core/runtime/shard_runner.h"
 #include "partitioner/model/emit/emit.h"
+#include "runtime/shard_runner.h"
 
 namespace pareto::modes {
 namespace {

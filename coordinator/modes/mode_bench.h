@@ -14,9 +14,9 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/plan/stage_settings.h"
-#include "core/runtime/engines/options.h"
 #include "partitioner/model/graph/model.h"
 #include "partitioner/model/graph/named_cuts.h"
+#include "runtime/engines/options.h"
 
 namespace pareto::modes {
 

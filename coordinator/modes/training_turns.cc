@@ -7,9 +7,9 @@
 
 #include "coordinator/train/training_replay.h"
 #include "coordinator/train/training_stages.h"
-#include "core/runtime/shard_runner.h"
-#include "core/runtime/training/trainer.h"
 #include "partitioner/model/emit/emit.h"
+#include "runtime/shard_runner.h"
+#include "runtime/training/trainer.h"
 
 namespace pareto::modes {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "coordinator/cluster/daemon_client.h"
 #include "core/base/text.h"
-#include "core/runtime/shard_runner.h"
 #include "core/wire/codec.h"
+#include "runtime/shard_runner.h"
 
 namespace pareto::profile {
 namespace {

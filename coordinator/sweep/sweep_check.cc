@@ -5,8 +5,8 @@
 #include "coordinator/cluster/transport_choice.h"
 #include "coordinator/sweep/sweep_plan.h"
 #include "core/base/text.h"
-#include "core/runtime/schedules/check_schedule.h"
-#include "core/runtime/shard_runner.h"
+#include "runtime/schedules/check_schedule.h"
+#include "runtime/shard_runner.h"
 
 namespace pareto::sweep {
 namespace {

@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "coordinator/tasks/admission.h"
 #include "coordinator/tasks/task_report.h"
 #include "core/base/cores.h"
+#include "partitioner/planning/tasks/admission.h"
 
 namespace pareto::tasks {
 namespace {

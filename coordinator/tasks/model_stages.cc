@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "coordinator/tasks/stage_partition.h"
+#include "partitioner/planning/tasks/stage_partition.h"
 
 namespace pareto::tasks {
 namespace {

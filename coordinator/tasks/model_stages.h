@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "coordinator/tasks/cost_metric.h"
 #include "core/base/error.h"
-#include "core/runtime/shard_runner.h"
 #include "partitioner/model/graph/model.h"
+#include "partitioner/planning/tasks/cost_metric.h"
+#include "runtime/shard_runner.h"
 
 namespace pareto::tasks {
 

@@ -6,7 +6,7 @@
 
 #include "coordinator/results/quantile.h"
 #include "coordinator/tasks/task_bench.h"
-#include "coordinator/tasks/task_mix.h"
+#include "partitioner/planning/tasks/task_mix.h"
 
 namespace pareto::tasks {
 namespace {

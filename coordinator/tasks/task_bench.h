@@ -15,16 +15,16 @@
 
 #include "coordinator/cluster/cluster.h"
 #include "coordinator/cluster/transport_set.h"
-#include "coordinator/tasks/cost_metric.h"
 #include "coordinator/tasks/device_worker.h"
 #include "coordinator/tasks/model_stages.h"
-#include "coordinator/tasks/plan_choice.h"
-#include "coordinator/tasks/task.h"
 #include "coordinator/tasks/task_runner.h"
 #include "coordinator/tasks/worker.h"
 #include "coordinator/tasks/worker_crew.h"
 #include "core/base/error.h"
 #include "partitioner/model/graph/model.h"
+#include "partitioner/planning/tasks/cost_metric.h"
+#include "partitioner/planning/tasks/plan_choice.h"
+#include "partitioner/planning/tasks/task.h"
 
 namespace pareto::tasks {
 

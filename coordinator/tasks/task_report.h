@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "coordinator/tasks/plan_choice.h"
-#include "coordinator/tasks/task.h"
-#include "coordinator/tasks/task_baselines.h"
 #include "coordinator/tasks/task_bench.h"
-#include "coordinator/tasks/task_timeline.h"
+#include "partitioner/planning/tasks/plan_choice.h"
+#include "partitioner/planning/tasks/task.h"
+#include "partitioner/planning/tasks/task_baselines.h"
+#include "partitioner/planning/tasks/task_timeline.h"
 
 namespace pareto::tasks {
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "coordinator/tasks/turn_dispatch.h"
+#include "partitioner/planning/tasks/turn_dispatch.h"
 
 namespace pareto::tasks {
 namespace {

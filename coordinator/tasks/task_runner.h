@@ -5,12 +5,12 @@
 #include <memory>
 #include <vector>
 
-#include "coordinator/tasks/task_problem.h"
-#include "coordinator/tasks/task_timeline.h"
 #include "coordinator/tasks/worker.h"
 #include "coordinator/tasks/worker_crew.h"
 #include "core/base/error.h"
 #include "core/tensor/value.h"
+#include "partitioner/planning/tasks/task_problem.h"
+#include "partitioner/planning/tasks/task_timeline.h"
 
 namespace pareto::tasks {
 

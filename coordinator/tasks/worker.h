@@ -9,8 +9,8 @@
 
 #include "core/base/error.h"
 #include "core/plan/shard.h"
-#include "core/runtime/shard_runner.h"
 #include "core/tensor/value.h"
+#include "runtime/shard_runner.h"
 
 namespace pareto::tasks {
 

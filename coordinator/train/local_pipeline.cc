@@ -8,9 +8,9 @@
 #include "coordinator/train/step_numbers.h"
 #include "coordinator/train/training_stages.h"
 #include "core/base/clock.h"
-#include "core/runtime/shard_runner.h"
-#include "core/runtime/training/trainer.h"
 #include "partitioner/model/emit/emit.h"
+#include "runtime/shard_runner.h"
+#include "runtime/training/trainer.h"
 
 namespace pareto::train {
 namespace {

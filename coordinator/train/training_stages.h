@@ -10,9 +10,9 @@
 #include "core/plan/shard.h"
 #include "core/plan/training.h"
 #include "core/plan/training_values.h"
-#include "core/runtime/shard_runner.h"
 #include "core/tensor/tensor.h"
 #include "partitioner/model/graph/model.h"
+#include "runtime/shard_runner.h"
 
 namespace pareto::train {
 

@@ -4,9 +4,9 @@
 #include <iterator>
 
 #include "core/base/text.h"
-#include "core/base/usage.h"
+#include "core/base/usage_pages.h"
 
-namespace pareto {
+namespace pareto::usage {
 namespace {
 
 /// Returns the words or, with kinds, the kinds of what is proposed: "@runs" is the kind "runs".
@@ -222,4 +222,4 @@ std::string zsh_completion(const Usage& usage) {
                       names, zsh_specs(usage), cases);
 }
 
-}  // namespace pareto
+}  // namespace pareto::usage

@@ -6,8 +6,10 @@
 
 #include "core/base/text.h"
 #include "core/base/usage.h"
+#include "core/base/usage_pages.h"
 
 namespace pareto {
+namespace usage {
 namespace {
 
 constexpr std::size_t kWidest = 100;
@@ -99,8 +101,10 @@ std::string help_page(const Usage& usage, int columns, std::string_view parent) 
   return std::move(page).end(usage);
 }
 
+}  // namespace usage
+
 void set_help_format(CLI::App& app, int columns) {
-  app.formatter(std::make_shared<HelpFormat>(columns));
+  app.formatter(std::make_shared<usage::HelpFormat>(columns));
 }
 
 }  // namespace pareto

@@ -4,9 +4,9 @@
 #include <cctype>
 
 #include "core/base/text.h"
-#include "core/base/usage.h"
+#include "core/base/usage_pages.h"
 
-namespace pareto {
+namespace pareto::usage {
 namespace {
 
 /// Returns the text as it stands: nothing in it means anything to troff, and dashes and quotes can
@@ -110,4 +110,4 @@ std::string manual_page(const Usage& usage, int section, std::string_view see_al
   return page + ".SH SEE ALSO\n" + plain(see_also) + "\n";
 }
 
-}  // namespace pareto
+}  // namespace pareto::usage

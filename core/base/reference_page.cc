@@ -5,9 +5,9 @@
 #include <sstream>
 
 #include "core/base/text.h"
-#include "core/base/usage.h"
+#include "core/base/usage_pages.h"
 
-namespace pareto {
+namespace pareto::usage {
 namespace {
 
 constexpr std::size_t kColumns = 100;
@@ -113,4 +113,4 @@ std::string reference_page(const Usage& usage, std::string_view parent) {
   return page + notes_of(usage);
 }
 
-}  // namespace pareto
+}  // namespace pareto::usage

@@ -6,8 +6,11 @@
 #include <algorithm>
 
 #include "core/base/text.h"
+#include "core/base/usage_pages.h"
 
 namespace pareto {
+
+namespace usage {
 namespace {
 
 constexpr std::string_view kProposals = ":<";
@@ -102,10 +105,20 @@ Usage usage_of(const CLI::App& app) {
   return usage;
 }
 
+std::string without_proposals(std::string error) {
+  for (std::size_t begin = 0; (begin = error.find(kProposals)) != std::string::npos;) {
+    const std::size_t end = error.find('>', begin);
+    error.erase(begin, end == std::string::npos ? end : end + 1 - begin);
+  }
+  return error;
+}
+
+}  // namespace usage
+
 CLI::Option* set_value(CLI::Option* option, const std::string& name,
                        const std::vector<std::string>& proposals) {
   std::string type = name;
-  if (!proposals.empty()) type += fmt::format("{}{}>", kProposals, join(proposals, ","));
+  if (!proposals.empty()) type += fmt::format("{}{}>", usage::kProposals, join(proposals, ","));
   return option->type_name(type);
 }
 
@@ -115,14 +128,6 @@ Heading::Heading(CLI::App& app, const std::string& text)
 }
 
 Heading::~Heading() { app_.option_defaults()->group(before_); }
-
-std::string without_proposals(std::string error) {
-  for (std::size_t begin = 0; (begin = error.find(kProposals)) != std::string::npos;) {
-    const std::size_t end = error.find('>', begin);
-    error.erase(begin, end == std::string::npos ? end : end + 1 - begin);
-  }
-  return error;
-}
 
 namespace {
 
@@ -154,12 +159,12 @@ void UsageFlags::add_to(CLI::App& app) {
 std::optional<std::string> UsageFlags::text(const CLI::App& app, int section,
                                             std::string_view see_also) const {
   if (const CLI::App* page = page_.empty() ? nullptr : find_page(app, page_)) {
-    return reference_page(usage_of(*page), page == &app ? "" : app.get_name() + " ");
+    return usage::reference_page(usage::usage_of(*page), page == &app ? "" : app.get_name() + " ");
   }
-  if (usage_) return to_json(usage_of(app));
-  if (manual_) return manual_page(usage_of(app), section, see_also);
-  if (shell_ == "bash") return bash_completion(usage_of(app));
-  if (shell_ == "zsh") return zsh_completion(usage_of(app));
+  if (usage_) return usage::to_json(usage::usage_of(app));
+  if (manual_) return usage::manual_page(usage::usage_of(app), section, see_also);
+  if (shell_ == "bash") return usage::bash_completion(usage::usage_of(app));
+  if (shell_ == "zsh") return usage::zsh_completion(usage::usage_of(app));
   return {};
 }
 

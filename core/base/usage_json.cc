@@ -2,9 +2,9 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/json_reason.h"
-#include "core/base/usage.h"
+#include "core/base/usage_pages.h"
 
-namespace pareto {
+namespace pareto::usage {
 namespace {
 
 using Json = nlohmann::json;
@@ -62,4 +62,4 @@ Expected<Usage> usage_from_json(std::string_view text) {
   }
 }
 
-}  // namespace pareto
+}  // namespace pareto::usage

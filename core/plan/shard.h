@@ -1,5 +1,5 @@
 // A shard as a document: what one device needs to become one stage, without weights. Made by
-// partitioner/model/emit, sent by the coordinator, loaded by core/runtime. Format:
+// partitioner/model/emit, sent by the coordinator, loaded by runtime. Format:
 // core/plan/FORMAT.md.
 #pragma once
 

@@ -32,7 +32,7 @@ struct StageSettings {
   /// Largest error of bf16, against plain fp32 and relative to the largest output; 0: the device's
   /// default.
   double max_error = 0;
-  /// The name of a schedule (core/runtime/schedules/schedule.h) or "auto"; or a user's program as
+  /// The name of a schedule (runtime/schedules/schedule.h) or "auto"; or a user's program as
   /// canonical JSON text.
   std::string schedule{kSequential};
   auto operator<=>(const StageSettings&) const = default;

@@ -11,7 +11,6 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/machine.h"
-#include "core/runtime/shard_runner.h"
 #include "core/transport/place.h"
 #include "daemon/control/machine.h"
 #include "daemon/control/network_lease.h"
@@ -19,6 +18,7 @@
 #include "daemon/stage/shard_cache.h"
 #include "daemon/stage/stage_host.h"
 #include "daemon/stage/tensor_store.h"
+#include "runtime/shard_runner.h"
 
 namespace pareto::tls {
 class Credentials;

@@ -61,7 +61,7 @@ Expected<> describe_device(const ControlParts& parts, const v1::DescribeRequest&
     data.set_transport(address.transport);
     data.set_address(address.address);
   }
-  const DeviceScheduler::Reading turns = parts.stages.turns().read();
+  const device::DeviceScheduler::Reading turns = parts.stages.turns().read();
   reply.set_turns(turns.policy);
   reply.set_trains(true);
   reply.set_insecure(parts.insecure);
@@ -142,7 +142,7 @@ void observe_device(const ControlParts& parts, const SessionTable& sessions, con
     if (is_own || caller.role() != tls::Role::kCoordinator) continue;
     *reply.add_stages() = control::to_wire(as_others_see_it(stage.activity));
   }
-  const DeviceScheduler::Reading turns = parts.stages.turns().read();
+  const device::DeviceScheduler::Reading turns = parts.stages.turns().read();
   reply.set_turns_ns(turns.busy.count());
   reply.set_turn_cores(static_cast<std::uint32_t>(turns.cores));
   reply.set_cpu_ns(process_cpu_time().count());

@@ -12,7 +12,7 @@
 #include "core/control/wire.h"
 #include "core/plan/shard.h"
 #include "core/plan/stage_settings.h"
-#include "core/runtime/training/trainer.h"
+#include "runtime/training/trainer.h"
 
 namespace pareto::daemon {
 
@@ -118,7 +118,7 @@ Expected<> load_shard(const ControlParts& parts, SessionTable& sessions,
                 plan::shard_from_manifest(request.manifest(), request.archive()));
   PARETO_ASSIGN(const runtime::RunnerOptions options, options_from(parts, request.settings()));
   auto tried = [&] {
-    const DeviceScheduler::Preparation loading(parts.stages.turns());
+    const device::DeviceScheduler::Preparation loading(parts.stages.turns());
     return parts.shards.load(shard, options, deadline_of(context));
   }();
   if (!tried && tried.error().code == ErrorCode::kNotFound) {
@@ -190,7 +190,7 @@ Expected<> profile_shard(const ControlParts& parts, const v1::ProfileRequest& re
   const auto count = [](std::uint32_t asked) {
     return static_cast<int>(std::min<std::uint32_t>(asked, 1 << 20));
   };
-  const DeviceScheduler::Preparation profiling(parts.stages.turns());
+  const device::DeviceScheduler::Preparation profiling(parts.stages.turns());
   const std::vector<std::int64_t> cuts(request.cuts().begin(), request.cuts().end());
   PARETO_ASSIGN(const LoadedShard::Profile profile,
                 shard->profile(request.batch(), count(request.repeats()),

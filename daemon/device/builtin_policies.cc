@@ -5,7 +5,7 @@
 #include "daemon/device/policies/policies.h"
 #include "daemon/device/turn_policy.h"
 
-namespace pareto::daemon {
+namespace pareto::daemon::device {
 namespace {
 
 constexpr std::array<TurnPolicyEntry, 3> kPolicies{{
@@ -38,4 +38,4 @@ Expected<std::unique_ptr<TurnPolicy>> make_turn_policy(std::string_view name) {
               did_you_mean(std::string(name), names), join(names));
 }
 
-}  // namespace pareto::daemon
+}  // namespace pareto::daemon::device

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-namespace pareto::daemon {
+namespace pareto::daemon::device {
 
 BusyBudget::BusyBudget(const BusyLimit& limit, TimePoint now, ProcessorClock processor)
     : limit_(limit),
@@ -44,4 +44,4 @@ void BusyBudget::set_share(double share) {
   left_ = std::min(left_, most());
 }
 
-}  // namespace pareto::daemon
+}  // namespace pareto::daemon::device

@@ -6,7 +6,7 @@
 
 #include "core/base/clock.h"
 
-namespace pareto::daemon {
+namespace pareto::daemon::device {
 
 /// Returns the processor time that this process has used so far. Threads: any.
 using ProcessorClock = std::function<Nanoseconds()>;
@@ -74,4 +74,4 @@ class BusyBudget {
   double used_ = 0;
 };
 
-}  // namespace pareto::daemon
+}  // namespace pareto::daemon::device

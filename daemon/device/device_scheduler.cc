@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <condition_variable>
 
-namespace pareto::daemon {
+namespace pareto::daemon::device {
 namespace {
 
 /// Returns the earlier of two moments that may be none.
@@ -210,4 +210,4 @@ void TurnTaker::let_go() {
   scheduler_.look_again();
 }
 
-}  // namespace pareto::daemon
+}  // namespace pareto::daemon::device

@@ -21,7 +21,7 @@
 #include "core/base/pause.h"
 #include "daemon/device/turn_queue.h"
 
-namespace pareto::daemon {
+namespace pareto::daemon::device {
 
 /// Rules by which a device is shared.
 struct DeviceRules {
@@ -172,4 +172,4 @@ class DeviceScheduler::TurnTaker {
 
 using TurnTaker = DeviceScheduler::TurnTaker;
 
-}  // namespace pareto::daemon
+}  // namespace pareto::daemon::device

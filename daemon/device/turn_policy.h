@@ -13,7 +13,7 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 
-namespace pareto::daemon {
+namespace pareto::daemon::device {
 
 /// A pipeline as the scheduler knows it: all of its stages on this device share one.
 struct TurnAccount {
@@ -79,4 +79,4 @@ std::vector<std::string> turn_policy_names();
 /// Makes a policy. Fails: kInvalidArgument, with the nearest name.
 Expected<std::unique_ptr<TurnPolicy>> make_turn_policy(std::string_view name);
 
-}  // namespace pareto::daemon
+}  // namespace pareto::daemon::device

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace pareto::daemon {
+namespace pareto::daemon::device {
 namespace {
 
 /// The part of the newest turn in a pipeline's average.
@@ -145,4 +145,4 @@ void TurnQueue::prepare(int more, TimePoint now) {
   preparing_ += more;
 }
 
-}  // namespace pareto::daemon
+}  // namespace pareto::daemon::device

@@ -13,7 +13,7 @@
 #include "daemon/device/busy_budget.h"
 #include "daemon/device/turn_policy.h"
 
-namespace pareto::daemon {
+namespace pareto::daemon::device {
 
 /// A turn that somebody holds.
 struct HeldTurn {
@@ -88,4 +88,4 @@ class TurnQueue {
   std::vector<const void*> used_alone_;
 };
 
-}  // namespace pareto::daemon
+}  // namespace pareto::daemon::device

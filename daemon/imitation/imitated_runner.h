@@ -18,10 +18,10 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/runtime/runner_factory.h"
-#include "core/runtime/shard_runner.h"
 #include "daemon/imitation/slow_processor.h"
 #include "daemon/imitation/steady_pace.h"
+#include "runtime/runner_factory.h"
+#include "runtime/shard_runner.h"
 
 namespace pareto::daemon {
 

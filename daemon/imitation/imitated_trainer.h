@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/runtime/training/trainer.h"
 #include "daemon/imitation/imitated_runner.h"
+#include "runtime/training/trainer.h"
 
 namespace pareto::daemon {
 

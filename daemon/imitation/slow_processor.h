@@ -18,8 +18,8 @@
 #include <optional>
 
 #include "core/base/clock.h"
-#include "core/runtime/shard_runner.h"
 #include "daemon/imitation/steady_pace.h"
+#include "runtime/shard_runner.h"
 
 namespace pareto::daemon {
 

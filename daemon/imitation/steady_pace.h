@@ -22,7 +22,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
-#include "core/runtime/shard_runner.h"
+#include "runtime/shard_runner.h"
 
 namespace pareto::daemon {
 

@@ -152,8 +152,8 @@ void add_meters(Families& families, const StageMeters& meters) {
   }
 }
 
-void add_turns(Families& families, const DeviceScheduler& scheduler) {
-  const DeviceScheduler::Reading turns = scheduler.read();
+void add_turns(Families& families, const device::DeviceScheduler& scheduler) {
+  const device::DeviceScheduler::Reading turns = scheduler.read();
   families.push_back(single("pareto_device_busy_core_seconds_total",
                             "Core time for which stages held turns to compute", Kind::kCounter,
                             to_seconds(turns.busy)));

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/base/clock.h"
-#include "core/runtime/shard_runner.h"
 #include "core/wire/message.h"
+#include "runtime/shard_runner.h"
 
 namespace pareto::daemon {
 

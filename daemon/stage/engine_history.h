@@ -1,4 +1,4 @@
-// Remembers results of contests between engines (core/runtime/engines/engine_choice.h), to shorten
+// Remembers results of contests between engines (runtime/engines/engine_choice.h), to shorten
 // later ones. A sweep loads hundreds of shards of one model, and neighbours differ by a few
 // operators. Building an engine takes longer than timing it.
 #pragma once
@@ -11,7 +11,7 @@
 
 #include "core/base/clock.h"
 #include "core/plan/shard.h"
-#include "core/runtime/shard_runner.h"
+#include "runtime/shard_runner.h"
 
 namespace pareto::daemon {
 

@@ -16,9 +16,9 @@
 #include "core/base/error.h"
 #include "core/base/pause.h"
 #include "core/plan/shard.h"
-#include "core/runtime/shard_runner.h"
-#include "core/runtime/training/trainer.h"
 #include "daemon/stage/work_watch.h"
+#include "runtime/shard_runner.h"
+#include "runtime/training/trainer.h"
 
 namespace pareto::daemon {
 

@@ -11,7 +11,7 @@
 #include "core/base/control_group.h"
 #include "core/base/file.h"
 #include "core/base/process_memory.h"
-#include "core/runtime/shard_runner.h"
+#include "runtime/shard_runner.h"
 
 namespace pareto::daemon {
 namespace {
@@ -75,7 +75,7 @@ MemoryReading read_memory() {
                         bytes_in_line(machine, "MemAvailable:"),
                         bytes_in_line(machine, "MemTotal:"),
                         allocated_bytes(),
-                        runtime::packed_weight_bytes()};
+                        runtime::kernels::packed_weight_bytes()};
   if (const auto tree = find_controller("memory")) {
     limit_to_control_group(reading, own_control_group(*tree, "memory"), tree->version == 1);
   }

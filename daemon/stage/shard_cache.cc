@@ -8,7 +8,7 @@
 #include "core/base/text.h"
 #include "core/plan/plan.h"
 #include "core/plan/stage_settings.h"
-#include "core/runtime/training/trainer.h"
+#include "runtime/training/trainer.h"
 
 namespace pareto::daemon {
 namespace {

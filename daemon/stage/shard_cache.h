@@ -17,12 +17,12 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/plan/shard.h"
-#include "core/runtime/runner_factory.h"
 #include "daemon/stage/engine_history.h"
 #include "daemon/stage/load_turns.h"
 #include "daemon/stage/loaded_shard.h"
 #include "daemon/stage/memory.h"
 #include "daemon/stage/work_watch.h"
+#include "runtime/runner_factory.h"
 
 namespace pareto::daemon {
 

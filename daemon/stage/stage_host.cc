@@ -46,7 +46,7 @@ Expected<std::unique_ptr<StageHost>> StageHost::listen(
     StageHostOptions options, std::vector<std::shared_ptr<transport::Transport>> transports,
     const std::vector<DataAddress>& addresses) {
   std::unique_ptr<StageHost> host(new StageHost(std::move(options)));
-  PARETO_ASSIGN(host->turns_, DeviceScheduler::make(host->options_.rules));
+  PARETO_ASSIGN(host->turns_, device::DeviceScheduler::make(host->options_.rules));
   transport::LinkOptions of_strangers{.limits = host->options_.limits,
                                       .credentials = host->options_.credentials};
   of_strangers.limits.max_stranger_frame_bytes = kMaxHelloBytes;

@@ -43,7 +43,7 @@ struct StageHostOptions {
   /// control::kHelloPatience, so that a refusal still reaches its peer.
   Nanoseconds hello_timeout = std::chrono::seconds(4);
   Nanoseconds connect_timeout = std::chrono::seconds(8);  ///< limit for connect and hello
-  DeviceRules rules{.cores = useful_threads()};           ///< how stages share the device
+  device::DeviceRules rules{.cores = useful_threads()};   ///< how stages share the device
   std::shared_ptr<const tls::Credentials> credentials{};  ///< of links over a network; null: plain
 };
 
@@ -107,8 +107,8 @@ class StageHost {
   /// among them.
   std::vector<WatchedStage> watch() const;
   /// Returns the turns in which the stages compute.
-  DeviceScheduler& turns() { return *turns_; }
-  const DeviceScheduler& turns() const { return *turns_; }
+  device::DeviceScheduler& turns() { return *turns_; }
+  const device::DeviceScheduler& turns() const { return *turns_; }
   /// Returns counts of all stages, including those that are gone.
   const StageMeters& meters() const { return meters_; }
   /// Measures the speed of a link from here to another daemon's data address. The link is used for
@@ -163,7 +163,7 @@ class StageHost {
 
   const StageHostOptions options_;
   std::vector<std::shared_ptr<transport::Transport>> transports_;
-  std::unique_ptr<DeviceScheduler> turns_;
+  std::unique_ptr<device::DeviceScheduler> turns_;
   StageMeters meters_;
   mutable std::mutex mutex_;
   std::condition_variable opened_;

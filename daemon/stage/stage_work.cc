@@ -33,7 +33,7 @@ void StageWork::compute(StageItem& item, std::optional<Turn> turn) {
   }
 }
 
-TurnRequest StageWork::turn_of(const StageItem& item, const LoadedShard& shard) const {
+device::TurnRequest StageWork::turn_of(const StageItem& item, const LoadedShard& shard) const {
   // Work on an accelerator takes the one thread that waits for it.
   const bool on_cores = shard.options().device == "cpu";
   return {.cores = on_cores ? shard.options().threads : 1,
@@ -50,7 +50,7 @@ Expected<TrainingTimes> StageWork::train(const std::function<Expected<>(runtime:
   const std::shared_ptr<LoadedShard> shard = this->shard();
   StageItem item;
   item.queued = clock_.now();
-  TurnRequest request = turn_of(item, *shard);
+  device::TurnRequest request = turn_of(item, *shard);
   request.can_pause = false;
   PARETO_ASSIGN(const Turn turn, turns_.taker->take(request));
   const Nanoseconds waited = clock_.now() - item.queued;

@@ -25,7 +25,7 @@ namespace pareto::daemon {
 
 /// How a stage comes to its turns of the device.
 struct StageTurns {
-  std::unique_ptr<TurnTaker> taker;
+  std::unique_ptr<device::TurnTaker> taker;
   int priority = 0;  ///< priority of requests that name none
 };
 
@@ -40,7 +40,7 @@ struct TrainingTimes {
 /// Threads: compute() from one thread at a time; everything else from any.
 class StageWork {
  public:
-  using Turn = DeviceScheduler::Turn;
+  using Turn = device::DeviceScheduler::Turn;
 
   /// Parts of outputs that are ready early go to `send_part`, if `has_room` then says that it would
   /// not wait. Both are called by compute(). `context` outlives this.
@@ -69,7 +69,7 @@ class StageWork {
   std::shared_ptr<LoadedShard> change(std::shared_ptr<LoadedShard> shard);
 
  private:
-  TurnRequest turn_of(const StageItem& item, const LoadedShard& shard) const;
+  device::TurnRequest turn_of(const StageItem& item, const LoadedShard& shard) const;
   /// Waits for a turn, and takes the item's time until then. Fails: as TurnTaker::take does.
   Expected<Turn> wait_for_turn(StageItem& item, const LoadedShard& shard);
   /// Runs the shard on the inputs that the item holds. Fails: kInvalidArgument (not as many values

@@ -3,7 +3,7 @@
 #include <iterator>
 #include <utility>
 
-#include "core/runtime/training/trainer.h"
+#include "runtime/training/trainer.h"
 
 namespace pareto::daemon {
 

@@ -86,7 +86,7 @@ Expected<Row> auto_engine_at(const std::string& name, const model::Model& model,
 
 Expected<std::vector<Row>> auto_engine(const std::string& name, const std::string& model_name,
                                        int threads) {
-  PARETO_ASSIGN(const auto model, model::open_model(model_name, {}));
+  PARETO_ASSIGN(const auto model, model::zoo::open_model(model_name, {}));
   std::vector<Row> rows;
   for (const int batch : {1, 2, 4, 8, 16}) {
     PARETO_ASSIGN(rows.emplace_back(), auto_engine_at(name, model, threads, batch));

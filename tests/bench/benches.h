@@ -7,7 +7,7 @@
 
 #include "core/base/clock.h"
 #include "core/plan/condition.h"
-#include "core/runtime/shard_runner.h"
+#include "runtime/shard_runner.h"
 #include "tests/bench/bench.h"
 
 namespace pareto::bench {

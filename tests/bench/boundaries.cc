@@ -5,7 +5,7 @@
 namespace pareto::bench {
 
 Expected<std::vector<Boundary>> module_boundaries(const std::string& name) {
-  PARETO_ASSIGN(const auto model, model::open_model(name, {}));
+  PARETO_ASSIGN(const auto model, model::zoo::open_model(name, {}));
   PARETO_ASSIGN(const auto chosen, model::select_split_points(model.split_points(), "modules"));
   const auto weights = [&](const Digest& digest) { return model.weight(digest); };
   runtime::RunnerOptions plain;

@@ -5,10 +5,10 @@
 #include <atomic>
 
 #include "coordinator/cluster/testbed_cluster.h"
-#include "coordinator/tasks/task_mix.h"
 #include "coordinator/tasks/task_report.h"
 #include "core/base/file.h"
 #include "partitioner/model/zoo/model_builder.h"
+#include "partitioner/planning/tasks/task_mix.h"
 #include "tests/bench/emulated_daemons.h"
 
 namespace pareto::bench {
@@ -33,7 +33,7 @@ Expected<nlohmann::json> measure_device_tasks() {
   PARETO_ASSIGN(const tasks::TaskSet set, tasks::make_mix(mix));
   std::vector<model::Model> models;
   for (const tasks::TaskModel& one : set.models) {
-    PARETO_ASSIGN(model::Model opened, model::open_model(one.model, {}));
+    PARETO_ASSIGN(model::Model opened, model::zoo::open_model(one.model, {}));
     models.push_back(std::move(opened));
   }
   const std::atomic<bool> never{false};

@@ -6,10 +6,10 @@
 #include <string>
 #include <utility>
 
-#include "core/runtime/torch/compat.h"
-#include "core/runtime/torch/convert.h"
-#include "core/runtime/torch/threads.h"
 #include "partitioner/model/emit/emit.h"
+#include "runtime/torch/compat.h"
+#include "runtime/torch/convert.h"
+#include "runtime/torch/threads.h"
 
 namespace pareto::bench {
 

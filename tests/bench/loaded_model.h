@@ -5,10 +5,10 @@
 #include <string>
 #include <utility>
 
-#include "core/runtime/shard_runner.h"
 #include "partitioner/model/emit/emit.h"
 #include "partitioner/model/graph/model.h"
 #include "partitioner/model/zoo/model_builder.h"
+#include "runtime/shard_runner.h"
 
 namespace pareto::bench {
 

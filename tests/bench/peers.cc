@@ -89,10 +89,10 @@ Expected<PeerRounds> take_turns(runtime::ShardRunner& runner, const std::vector<
 Expected<std::vector<Row>> onnx_runtime(const std::string& name, const std::string& model_name,
                                         int threads, int batch, double bar) {
   PARETO_ASSIGN(const ExportedModel files, exported_model(model_name));
-  model::ModelOptions opening;
+  model::zoo::ModelOptions opening;
   PARETO_ASSIGN(opening.input,
                 model::parse_input_shapes(model_name == "inceptionv3" ? "3x299x299" : "3x224x224"));
-  PARETO_ASSIGN(const auto model, model::open_model(files.torchscript, opening));
+  PARETO_ASSIGN(const auto model, model::zoo::open_model(files.torchscript, opening));
   PARETO_ASSIGN(const auto inputs, model.example_inputs(batch, 1));
   const Tensor* input = inputs.at(0).get_if<Tensor>();
   if (input == nullptr) return fail(ErrorCode::kInternal, "{} takes no tensor", model_name);

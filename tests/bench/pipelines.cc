@@ -16,7 +16,7 @@ Expected<std::unique_ptr<Pipelines>> Pipelines::start(const std::string& model_n
 Expected<std::unique_ptr<Pipelines>> Pipelines::over(cluster::Cluster cluster,
                                                      const std::string& model_name,
                                                      const std::string& transport) {
-  PARETO_ASSIGN(auto model, model::open_model(model_name, {}));
+  PARETO_ASSIGN(auto model, model::zoo::open_model(model_name, {}));
   std::unique_ptr<Pipelines> pipelines(new Pipelines(std::move(model), std::move(cluster)));
   pipelines->transport_ = transport;
   PARETO_ASSIGN(auto inputs, pipelines->workload_.example(1, 1));

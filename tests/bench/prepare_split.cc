@@ -22,9 +22,9 @@ struct Prepared {
 Expected<Prepared> prepare(const std::filesystem::path& file) {
   const SteadyClock clock;
   const TimePoint began = clock.now();
-  model::ModelOptions options;
+  model::zoo::ModelOptions options;
   PARETO_ASSIGN(options.input, model::parse_input_shapes("3x224x224"));
-  PARETO_ASSIGN(const auto model, model::open_model(file.string(), options));
+  PARETO_ASSIGN(const auto model, model::zoo::open_model(file.string(), options));
   Prepared prepared;
   prepared.open = clock.now() - began;
   PARETO_ASSIGN(const auto chosen, model::select_split_points(model, "percent:50"));

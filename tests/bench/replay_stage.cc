@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "core/control/greeting.h"
-#include "core/runtime/shard_runner.h"
 #include "core/tensor/tensor_pool.h"
 #include "daemon/process.h"
+#include "runtime/shard_runner.h"
 
 namespace pareto::bench {
 namespace {

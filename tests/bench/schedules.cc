@@ -2,7 +2,7 @@
 #include <map>
 #include <string>
 
-#include "core/runtime/schedules/schedule.h"
+#include "runtime/schedules/schedule.h"
 #include "tests/bench/benches.h"
 #include "tests/bench/exported_model.h"
 #include "tests/bench/interleaved.h"
@@ -23,10 +23,10 @@ class ScheduledModel {
   /// empty: the model's own.
   static Expected<ScheduledModel> open(const std::string& name, std::int64_t batch,
                                        const std::string& input = "") {
-    model::ModelOptions options;
+    model::zoo::ModelOptions options;
     std::string source = name;
     std::string shape = input;
-    const auto& builtin = model::builtin_models();
+    const auto& builtin = model::zoo::builtin_models();
     if (std::ranges::none_of(builtin, [&](const auto& one) { return one->name() == name; })) {
       PARETO_ASSIGN(const ExportedModel files, exported_model(name));
       source = files.torchscript.string();
@@ -35,7 +35,7 @@ class ScheduledModel {
     if (!shape.empty()) {
       PARETO_ASSIGN(options.input, model::parse_input_shapes(shape));
     }
-    PARETO_ASSIGN(auto model, model::open_model(source, options));
+    PARETO_ASSIGN(auto model, model::zoo::open_model(source, options));
     ScheduledModel opened(std::move(model));
     PARETO_ASSIGN(opened.shard_, model::emit_shard(opened.model_, 0, operators_of(opened.model_)));
     PARETO_TRY(opened.set_batch(batch));

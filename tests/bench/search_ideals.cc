@@ -62,7 +62,7 @@ Expected<CostInputs> costs_of(const Graph& graph, const GraphIdeals& ideals, int
 
 Expected<std::vector<Row>> search_time_of_ideals(const std::string& name, const std::string& model,
                                                  int devices, std::chrono::milliseconds most) {
-  PARETO_ASSIGN(const model::Model opened, model::open_model(model, {}));
+  PARETO_ASSIGN(const model::Model opened, model::zoo::open_model(model, {}));
   const Graph& graph = opened.graph();
   Nanoseconds worst{};
   std::size_t points = 0;

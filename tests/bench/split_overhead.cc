@@ -37,7 +37,7 @@ Expected<std::vector<Halves>> load_halves(const model::Model& model,
 
 Expected<std::vector<Row>> split_overhead(const std::string& name, const std::string& model_name,
                                           std::int64_t batch, double bar) {
-  PARETO_ASSIGN(const auto model, model::open_model(model_name, {}));
+  PARETO_ASSIGN(const auto model, model::zoo::open_model(model_name, {}));
   PARETO_ASSIGN(const auto inputs, model.example_inputs(batch, 1));
   std::vector<std::string> points;
   std::vector<Nanoseconds> best;

@@ -5,9 +5,9 @@
 #include <memory>
 #include <string>
 
-#include "coordinator/tasks/task_mix.h"
 #include "coordinator/tasks/task_report.h"
 #include "partitioner/model/zoo/model_builder.h"
+#include "partitioner/planning/tasks/task_mix.h"
 #include "tests/bench/benches.h"
 
 namespace pareto::bench {
@@ -25,7 +25,7 @@ class LoadedMix {
     loaded.models_ = {loaded.mix_.heavy, loaded.mix_.light};
     std::vector<model::Model> models;
     for (const tasks::TaskModel& one : loaded.models_) {
-      PARETO_ASSIGN(model::Model opened, model::open_model(one.model, {}));
+      PARETO_ASSIGN(model::Model opened, model::zoo::open_model(one.model, {}));
       models.push_back(std::move(opened));
     }
     const tasks::BenchOptions options{.workers = kTaskWorkers,

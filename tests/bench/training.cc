@@ -28,13 +28,13 @@ struct Trained {
   plan::TrainingSettings settings;
 
   static Expected<Trained> open(const std::string& name, const char* input) {
-    model::ModelOptions options;
+    model::zoo::ModelOptions options;
     options.num_classes = kPictureClasses;
     if (input != nullptr) {
       PARETO_ASSIGN(options.input, model::parse_input_shapes(input));
     }
-    PARETO_ASSIGN(model::Model model, model::open_model(name, options));
-    PARETO_ASSIGN(model::Model loss, model::open_loss("cross-entropy", model));
+    PARETO_ASSIGN(model::Model model, model::zoo::open_model(name, options));
+    PARETO_ASSIGN(model::Model loss, model::zoo::open_loss("cross-entropy", model));
     Trained trained{std::move(model), std::move(loss), {}};
     trained.settings.optimiser.momentum = 0.9;
     return trained;

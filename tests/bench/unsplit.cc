@@ -7,7 +7,7 @@ namespace pareto::bench {
 
 Expected<std::vector<Row>> unsplit(const std::string& name, const std::string& model_name,
                                    runtime::Precision precision, double bar) {
-  PARETO_ASSIGN(const auto model, model::open_model(model_name, {}));
+  PARETO_ASSIGN(const auto model, model::zoo::open_model(model_name, {}));
   PARETO_ASSIGN(const auto inputs, model.example_inputs(1, 1));
   PARETO_ASSIGN(FrozenModule frozen, FrozenModule::create(model, inputs));
   PARETO_ASSIGN(const auto runner,

@@ -11,7 +11,7 @@ namespace pareto::bench {
 
 Expected<std::vector<Row>> weights_sent(const std::string& name, const std::string& model_name,
                                         double bar) {
-  PARETO_ASSIGN(const auto model, model::open_model(model_name, {}));
+  PARETO_ASSIGN(const auto model, model::zoo::open_model(model_name, {}));
   PARETO_ASSIGN(auto cluster, cluster::Cluster::start_local(
                                   2, std::filesystem::path(PARETO_BIN_DIR) / "paretod"));
   PARETO_ASSIGN(const auto folder, TemporaryFolder::create("pareto-bench-"));

@@ -18,7 +18,7 @@ namespace {
 
 using namespace pareto::model;
 
-pareto::Expected<Entries> unzipped(std::span<const std::uint8_t> input) {
+pareto::Expected<zoo::Entries> unzipped(std::span<const std::uint8_t> input) {
   std::uint16_t size = 0;
   std::memcpy(&size, input.data(), sizeof size);
   input = input.subspan(sizeof size);
@@ -27,16 +27,17 @@ pareto::Expected<Entries> unzipped(std::span<const std::uint8_t> input) {
   // A copy, so that sanitizers see what is read behind it.
   const auto storage = std::make_shared<std::vector<std::byte>>(rest.begin(), rest.end());
   std::string_view text(reinterpret_cast<const char*>(pickle.data()), pickle.size());
-  PARETO_ASSIGN(const PickleRef root, read_pickle(text));
-  return entries_of(root, [&](const PickleStorage& of) -> pareto::Expected<StorageBytes> {
-    if (of.key != "0")
-      return pareto::fail(pareto::ErrorCode::kCorrupt, "has no storage {}", of.key);
-    return StorageBytes{storage->data(), storage->size(), storage};
-  });
+  PARETO_ASSIGN(const zoo::PickleRef root, zoo::read_pickle(text));
+  return zoo::entries_of(
+      root, [&](const zoo::PickleStorage& of) -> pareto::Expected<zoo::StorageBytes> {
+        if (of.key != "0")
+          return pareto::fail(pareto::ErrorCode::kCorrupt, "has no storage {}", of.key);
+        return zoo::StorageBytes{storage->data(), storage->size(), storage};
+      });
 }
 
 /// Sanitizers see whether the first and the last byte of each are there.
-void touch(const Entries& entries) {
+void touch(const zoo::Entries& entries) {
   int sum = 0;
   for (const auto& [name, tensor] : entries) {
     const auto bytes = tensor.bytes();
@@ -54,6 +55,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   const pareto::fuzz::MemoryFile file(data, size);
-  if (const auto entries = read_legacy_checkpoint(file.path())) touch(*entries);
+  if (const auto entries = zoo::read_legacy_checkpoint(file.path())) touch(*entries);
   return 0;
 }

@@ -2,10 +2,10 @@
 // end, whatever it is.
 #include <cstdint>
 
-#include "core/runtime/archive/class_bodies.h"
-#include "core/runtime/archive/code_calls.h"
-#include "core/runtime/archive/code_nesting.h"
-#include "core/runtime/archive/definition_chain.h"
+#include "runtime/archive/class_bodies.h"
+#include "runtime/archive/code_calls.h"
+#include "runtime/archive/code_nesting.h"
+#include "runtime/archive/definition_chain.h"
 #include "tests/fuzz/text.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "core/runtime/schedules/program.h"
-#include "core/runtime/schedules/schedule.h"
+#include "runtime/schedules/program.h"
+#include "runtime/schedules/schedule.h"
 #include "tests/fuzz/text.h"
 
 namespace {

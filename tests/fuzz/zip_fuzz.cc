@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "core/runtime/archive/zip_records.h"
+#include "runtime/archive/zip_records.h"
 #include "tests/fuzz/text.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -12,9 +12,9 @@
 #include "coordinator/sweep/run_once.h"
 #include "coordinator/sweep/sweep.h"
 #include "coordinator/sweep/sweep_plan.h"
-#include "core/runtime/shard_runner.h"
 #include "partitioner/model/emit/emit.h"
 #include "partitioner/model/zoo/model_builder.h"
+#include "runtime/shard_runner.h"
 #include "tests/e2e/fixture.h"
 
 namespace pareto {
@@ -45,7 +45,7 @@ std::string gpu() {
 /// A built-in model with its outputs for one batch, computed here.
 struct Known {
   explicit Known(const std::string& name)
-      : model(model::open_model(name, {}).value()),
+      : model(model::zoo::open_model(name, {}).value()),
         inputs(model.example_inputs(kBatch, 7).value()),
         outputs{model.run_whole(inputs).value()} {}
 

@@ -7,7 +7,7 @@
 #include "core/base/printable.h"
 #include "core/base/text.h"
 
-namespace pareto::report {
+namespace pareto::report::graph {
 namespace {
 
 constexpr double kNarrowest = 120;
@@ -146,4 +146,4 @@ std::string shortened(const std::string& text, std::size_t most) {
   return text.substr(0, end) + "…";
 }
 
-}  // namespace pareto::report
+}  // namespace pareto::report::graph

@@ -8,7 +8,7 @@
 
 #include "client/report/graph/graph_picture.h"
 
-namespace pareto::report {
+namespace pareto::report::graph {
 
 struct CardLine {
   enum class Style { kTitle, kFaint, kValue, kWeight };
@@ -40,4 +40,4 @@ double text_width(std::string_view text, double letter);
 /// Returns a text of at most `most` bytes, an ellipsis in place of what is left out.
 std::string shortened(const std::string& text, std::size_t most);
 
-}  // namespace pareto::report
+}  // namespace pareto::report::graph

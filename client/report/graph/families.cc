@@ -6,7 +6,7 @@
 
 #include "client/report/graph/picture_svg.h"
 
-namespace pareto::report {
+namespace pareto::report::graph {
 namespace {
 
 struct Family {
@@ -94,4 +94,4 @@ std::string heat_colour(double share) {
                      mixed(&Rgb::blue));
 }
 
-}  // namespace pareto::report
+}  // namespace pareto::report::graph

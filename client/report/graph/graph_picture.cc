@@ -12,7 +12,7 @@
 #include "client/report/html_text.h"
 #include "core/base/text.h"
 
-namespace pareto::report {
+namespace pareto::report::graph {
 namespace {
 
 /// Number of cards that a picture of modules has at most, unless a depth is asked for.
@@ -337,4 +337,4 @@ Expected<GraphPicture> picture_of(const model::Graph& graph, const GraphPictureO
   return PictureBuilder(graph, options).build();
 }
 
-}  // namespace pareto::report
+}  // namespace pareto::report::graph

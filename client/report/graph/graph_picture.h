@@ -15,7 +15,7 @@
 #include "core/plan/operator_ranges.h"
 #include "partitioner/model/graph/graph.h"
 
-namespace pareto::report {
+namespace pareto::report::graph {
 
 enum class PictureView { kModules, kOperators };
 
@@ -122,4 +122,4 @@ std::string heat_title(Heat heat, const GraphPictureOptions& options);
 /// Returns a figure of it: "1.2 ms", "236 M", "784 KiB".
 std::string heat_text(Heat heat, double value);
 
-}  // namespace pareto::report
+}  // namespace pareto::report::graph

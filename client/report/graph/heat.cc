@@ -6,7 +6,7 @@
 #include "client/report/short_count.h"
 #include "core/base/text.h"
 
-namespace pareto::report {
+namespace pareto::report::graph {
 namespace {
 
 constexpr std::array<std::string_view, 5> kHeatNames{"none", "time", "flops", "activations",
@@ -68,4 +68,4 @@ std::string heat_text(Heat heat, double value) {
   }
 }
 
-}  // namespace pareto::report
+}  // namespace pareto::report::graph

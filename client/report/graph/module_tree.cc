@@ -4,7 +4,7 @@
 
 #include "core/base/text.h"
 
-namespace pareto::report {
+namespace pareto::report::graph {
 namespace {
 
 /// Hostile names may have as many parts as a file has bytes.
@@ -117,4 +117,4 @@ std::vector<ModuleCluster> clusters_of(const std::vector<ModuleLeaf>& leaves, in
   return Clusters(leaves, depth).all();
 }
 
-}  // namespace pareto::report
+}  // namespace pareto::report::graph

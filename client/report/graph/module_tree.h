@@ -9,7 +9,7 @@
 
 #include "partitioner/model/graph/graph.h"
 
-namespace pareto::report {
+namespace pareto::report::graph {
 
 /// Operators that become one card.
 struct ModuleLeaf {
@@ -44,4 +44,4 @@ inline constexpr int kAllClusters = std::numeric_limits<int>::max();
 /// itself has none.
 std::vector<ModuleCluster> clusters_of(const std::vector<ModuleLeaf>& leaves, int depth);
 
-}  // namespace pareto::report
+}  // namespace pareto::report::graph

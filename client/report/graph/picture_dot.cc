@@ -9,7 +9,7 @@
 #include "core/base/printable.h"
 #include "core/base/text.h"
 
-namespace pareto::report {
+namespace pareto::report::graph {
 namespace {
 
 constexpr double kPointsPerInch = 72;
@@ -116,8 +116,8 @@ class DotText {
     }
     std::string look;
     if (picture_.stages() > 1) {
-      look = fmt::format(", color=\"{}\", fillcolor=\"{}\"", strong_colour(node.stage),
-                         pale_colour(node.stage));
+      look = fmt::format(", color=\"{}\", fillcolor=\"{}\"", schedule::strong_colour(node.stage),
+                         schedule::pale_colour(node.stage));
     }
     if (node.is_boundary) look += ", penwidth=2.5";
     text_ += fmt::format("n{} [label={}{}];\n", number, label_of(card), look);
@@ -162,4 +162,4 @@ std::string layout_dot(const GraphPicture& picture, Heat heat) {
   return DotText(picture, heat, true).text();
 }
 
-}  // namespace pareto::report
+}  // namespace pareto::report::graph

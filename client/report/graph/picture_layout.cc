@@ -12,7 +12,7 @@
 #include "core/base/file.h"
 #include "core/base/json_reason.h"
 
-namespace pareto::report {
+namespace pareto::report::graph {
 namespace {
 
 using LayoutJson = nlohmann::json;
@@ -189,4 +189,4 @@ Expected<PictureLayout> lay_out(const GraphPicture& picture, Heat heat, const Gr
   return layout_from_json(picture, answer);
 }
 
-}  // namespace pareto::report
+}  // namespace pareto::report::graph

@@ -9,7 +9,7 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 
-namespace pareto::report {
+namespace pareto::report::graph {
 
 /// The program `dot` of Graphviz.
 struct Graphviz {
@@ -49,4 +49,4 @@ Expected<PictureLayout> lay_out(const GraphPicture& picture, Heat heat, const Gr
 /// Reads the answer of `dot -Tjson0`. Fails: kCorrupt.
 Expected<PictureLayout> layout_from_json(const GraphPicture& picture, const std::string& json);
 
-}  // namespace pareto::report
+}  // namespace pareto::report::graph

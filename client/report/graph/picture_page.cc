@@ -11,7 +11,7 @@
 #include "core/base/json_text.h"
 #include "core/base/printable.h"
 
-namespace pareto::report {
+namespace pareto::report::graph {
 namespace {
 
 using PageJson = nlohmann::ordered_json;
@@ -92,7 +92,7 @@ std::string colours_css() {
     css += fmt::format(".f{}{{--own:{}}}\n", i, family_colour(i));
   }
   for (std::size_t i = 0; i < 10; ++i) {
-    css += fmt::format(".s{}{{--own:{}}}\n", i, strong_colour(i));
+    css += fmt::format(".s{}{{--own:{}}}\n", i, schedule::strong_colour(i));
   }
   return css;
 }
@@ -139,4 +139,4 @@ Expected<std::string> picture_page(const GraphPicture& picture, const PictureLay
                                       {"scripts", report_graph_scripts()}});
 }
 
-}  // namespace pareto::report
+}  // namespace pareto::report::graph

@@ -6,7 +6,7 @@
 #include "client/report/html_text.h"
 #include "core/base/file.h"
 
-namespace pareto::report {
+namespace pareto::report::graph {
 namespace {
 
 constexpr double kMostPixelsOfAll = 120e6;
@@ -43,4 +43,4 @@ Expected<std::string> picture_png(const std::string& svg, const Browser& browser
   return read_file(picture);
 }
 
-}  // namespace pareto::report
+}  // namespace pareto::report::graph

@@ -11,7 +11,7 @@
 #include "core/base/printable.h"
 #include "core/base/text.h"
 
-namespace pareto::report {
+namespace pareto::report::graph {
 namespace {
 
 constexpr double kMargin = 20;
@@ -196,7 +196,7 @@ class Head {
     for (std::size_t i = 0; picture.stages() > 1 && i < picture.stages(); ++i) {
       const auto& cuts = picture.options.cuts;
       std::string name = i < cuts.size() ? "before " + cuts[i].name : "behind " + cuts[i - 1].name;
-      add_chip(strong_colour(i), printable(name));
+      add_chip(schedule::strong_colour(i), printable(name));
     }
     if (picture.stages() > 1) {
       add_line(kBoundaryColour, "crosses the cut");
@@ -313,7 +313,7 @@ std::string picture_style(const GraphPicture& picture) {
   }
   for (std::size_t i = 0; i < std::min<std::size_t>(picture.stages(), 10); ++i) {
     style += fmt::format(".s{0} .stripe{{fill:{1}}}.s{0} .paper:not([fill]){{fill:{2}}}", i,
-                         strong_colour(i), pale_colour(i));
+                         schedule::strong_colour(i), schedule::pale_colour(i));
   }
   return style;
 }
@@ -347,4 +347,4 @@ std::string picture_svg(const GraphPicture& picture, const PictureLayout& layout
   return text + svg_scene(picture, layout, heat) + "</g>\n</svg>\n";
 }
 
-}  // namespace pareto::report
+}  // namespace pareto::report::graph

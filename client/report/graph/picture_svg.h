@@ -8,7 +8,7 @@
 #include "client/report/graph/graph_picture.h"
 #include "client/report/graph/picture_layout.h"
 
-namespace pareto::report {
+namespace pareto::report::graph {
 
 /// Returns the elements of clusters, edges and cards, without what is around them. Colours are of
 /// classes (picture_style(), client/report/assets/graph.css); a heat is written as a colour.
@@ -29,4 +29,4 @@ std::vector<int> families_in(const GraphPicture& picture);
 std::string_view family_name(int family);
 std::string_view family_colour(int family);
 
-}  // namespace pareto::report
+}  // namespace pareto::report::graph

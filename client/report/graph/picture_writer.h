@@ -12,7 +12,7 @@
 #include "client/report/graph/picture_layout.h"
 #include "core/base/error.h"
 
-namespace pareto::report {
+namespace pareto::report::graph {
 
 /// Colour of what crosses a cut.
 inline constexpr std::string_view kBoundaryColour = "#c2362b";
@@ -52,4 +52,4 @@ struct CandidateTable {
 Expected<std::string> picture_page(const GraphPicture& picture, const PictureLayout& layout,
                                    Heat heat, const CandidateTable& candidates);
 
-}  // namespace pareto::report
+}  // namespace pareto::report::graph

@@ -6,7 +6,7 @@
 #include "client/report/trace_events.h"
 #include "core/base/json_text.h"
 
-namespace pareto::report {
+namespace pareto::report::schedule {
 namespace {
 
 Track track_of(const schedules::TurnTime& turn) { return {0, static_cast<int>(turn.worker) + 1}; }
@@ -71,4 +71,4 @@ std::string schedule_chrome_trace(const ScheduleReport& report) {
   return dump(document) + "\n";
 }
 
-}  // namespace pareto::report
+}  // namespace pareto::report::schedule

@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace pareto::report {
+namespace pareto::report::schedule {
 
 std::string_view strong_colour(std::size_t number) {
   constexpr std::array<std::string_view, 10> kColours{"#1f6feb", "#c2560c", "#12866b", "#7c4dd6",
@@ -18,4 +18,4 @@ std::string_view pale_colour(std::size_t number) {
   return kColours[number % kColours.size()];
 }
 
-}  // namespace pareto::report
+}  // namespace pareto::report::schedule

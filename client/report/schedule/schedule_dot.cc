@@ -2,7 +2,7 @@
 #include "client/report/schedule/schedule_writer.h"
 #include "core/base/printable.h"
 
-namespace pareto::report {
+namespace pareto::report::schedule {
 namespace {
 
 /// Returns the text as a string of the DOT language; "\n" stays a line break.
@@ -51,4 +51,4 @@ std::string schedule_dot(const ScheduleReport& report) {
   return text + "}\n";
 }
 
-}  // namespace pareto::report
+}  // namespace pareto::report::schedule

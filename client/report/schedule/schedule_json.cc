@@ -3,7 +3,7 @@
 #include "client/report/schedule/schedule_writer.h"
 #include "core/base/json_text.h"
 
-namespace pareto::report {
+namespace pareto::report::schedule {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -90,4 +90,4 @@ std::string write_schedule_json(const ScheduleReport& report) {
   return dump(json, 2) + "\n";
 }
 
-}  // namespace pareto::report
+}  // namespace pareto::report::schedule

@@ -6,7 +6,7 @@
 #include "core/base/printable.h"
 #include "core/base/text.h"
 
-namespace pareto::report {
+namespace pareto::report::schedule {
 namespace {
 
 std::vector<Headline> headlines_of(const ScheduleReport& report) {
@@ -56,4 +56,4 @@ Expected<std::string> schedule_page(const ScheduleReport& report) {
   return figure_page(page);
 }
 
-}  // namespace pareto::report
+}  // namespace pareto::report::schedule

@@ -6,9 +6,9 @@
 
 #include "core/base/printable.h"
 #include "core/base/text.h"
-#include "core/runtime/schedules/clusters.h"
+#include "runtime/schedules/clusters.h"
 
-namespace pareto::report {
+namespace pareto::report::schedule {
 
 GraphFacts facts_of(const schedules::WeightedGraph& graph) {
   const std::vector<double> distances = schedules::distances_to_end(graph, 0);
@@ -122,4 +122,4 @@ std::string operator_title(const schedules::WeightedNode& node) {
   return printable(title);
 }
 
-}  // namespace pareto::report
+}  // namespace pareto::report::schedule

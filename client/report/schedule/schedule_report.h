@@ -9,15 +9,15 @@
 #include <vector>
 
 #include "core/base/clock.h"
-#include "core/runtime/schedules/schedule_trace.h"
-#include "core/runtime/schedules/weighted_graph.h"
+#include "runtime/schedules/schedule_trace.h"
+#include "runtime/schedules/weighted_graph.h"
 
-namespace pareto::report {
+namespace pareto::report::schedule {
 
 /// Figures of an operator graph that say how much of it can run at a time.
 struct GraphFacts {
   std::size_t nodes = 0;
-  std::size_t clusters = 0;  ///< linear clusters (core/runtime/schedules/clusters.h)
+  std::size_t clusters = 0;  ///< linear clusters (runtime/schedules/clusters.h)
   std::size_t merged = 0;    ///< those that are left after merging
   double total = 0;          ///< cost of all nodes
   double critical_path = 0;  ///< cost of the longest way
@@ -86,4 +86,4 @@ std::string workers_text(const UnitFacts& unit);
 /// Returns "relu features.1.relu": the operator's kind without its namespace, and where it stands.
 std::string operator_title(const schedules::WeightedNode& node);
 
-}  // namespace pareto::report
+}  // namespace pareto::report::schedule

@@ -11,7 +11,7 @@
 #include "core/base/printable.h"
 #include "core/base/text.h"
 
-namespace pareto::report {
+namespace pareto::report::schedule {
 namespace {
 
 constexpr double kWidth = 1200;
@@ -189,4 +189,4 @@ std::string schedule_svg(const ScheduleReport& report, bool in_page) {
   return Gantt(report, in_page).draw(in_page);
 }
 
-}  // namespace pareto::report
+}  // namespace pareto::report::schedule

@@ -7,7 +7,7 @@
 #include "core/base/printable.h"
 #include "core/base/text.h"
 
-namespace pareto::report {
+namespace pareto::report::schedule {
 namespace {
 
 /// Returns "8.102 ms".
@@ -82,4 +82,4 @@ std::string write_schedule_table(const ScheduleReport& report, const ReportStyle
   return text + "\n" + cells_text(unit_table(report), style) + operators_table(report, style);
 }
 
-}  // namespace pareto::report
+}  // namespace pareto::report::schedule

@@ -7,7 +7,7 @@
 #include "client/report/schedule/schedule_report.h"
 #include "core/base/error.h"
 
-namespace pareto::report {
+namespace pareto::report::schedule {
 
 /// Writes its figures, a line each. `all`: tables of all units and operators, too.
 std::string write_schedule_table(const ScheduleReport& report, const ReportStyle& style, bool all);
@@ -25,4 +25,4 @@ std::string schedule_dot(const ScheduleReport& report);
 /// worker to another.
 std::string schedule_chrome_trace(const ScheduleReport& report);
 
-}  // namespace pareto::report
+}  // namespace pareto::report::schedule

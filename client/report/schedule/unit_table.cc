@@ -1,6 +1,6 @@
 #include "client/report/schedule/unit_table.h"
 
-namespace pareto::report {
+namespace pareto::report::schedule {
 
 CellTable unit_table(const ScheduleReport& report) {
   CellTable table{.columns = {{"unit", Align::kRight},
@@ -19,4 +19,4 @@ CellTable unit_table(const ScheduleReport& report) {
   return table;
 }
 
-}  // namespace pareto::report
+}  // namespace pareto::report::schedule

@@ -4,9 +4,9 @@
 #include "client/report/cell_table.h"
 #include "client/report/schedule/schedule_report.h"
 
-namespace pareto::report {
+namespace pareto::report::schedule {
 
 /// Returns a row for each unit.
 CellTable unit_table(const ScheduleReport& report);
 
-}  // namespace pareto::report
+}  // namespace pareto::report::schedule

@@ -68,7 +68,7 @@ class Curve {
 
   void draw_baseline(std::size_t number) {
     const std::string name = html_escaped(sweep_.points.front().report.contestants[number].name);
-    const std::string_view colour = strong_colour(number - 1);
+    const std::string_view colour = schedule::strong_colour(number - 1);
     std::string points;
     std::string dots;
     for (const tasks::SweepPoint& point : sweep_.points) {

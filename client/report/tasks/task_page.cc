@@ -34,7 +34,7 @@ Expected<std::string> task_page(const tasks::TaskReport& report) {
   page.picture_title = "Who runs what, when";
   page.picture_note =
       "The run in the middle of all rounds, a row a worker. Point at a bar for its stage.";
-  page.picture = schedule_svg(as_schedule(report), /*in_page=*/true);
+  page.picture = schedule::schedule_svg(as_schedule(report), /*in_page=*/true);
   page.zoom = true;
   CellTable models = models_table(report);
   for (std::size_t i = 0; i < models.rows.size(); ++i) {

@@ -97,10 +97,10 @@ std::string outputs_text(const tasks::TaskReport& report) {
   return fmt::format("within {:.2g} of those of the whole models on one thread", worst);
 }
 
-ScheduleReport as_schedule(const tasks::TaskReport& report) {
+schedule::ScheduleReport as_schedule(const tasks::TaskReport& report) {
   const tasks::Contestant& run = report.schedule();
   const tasks::Problem& problem = run.plan.problem;
-  ScheduleReport schedule;
+  schedule::ScheduleReport schedule;
   schedule.model = counted(report.set.tasks.size(), "task");
   schedule.schedule = run.name;
   schedule.reason = run.about;
@@ -145,7 +145,7 @@ ScheduleReport as_schedule(const tasks::TaskReport& report) {
 }
 
 std::string task_chrome_trace(const tasks::TaskReport& report) {
-  return schedule_chrome_trace(as_schedule(report));
+  return schedule::schedule_chrome_trace(as_schedule(report));
 }
 
 }  // namespace pareto::report

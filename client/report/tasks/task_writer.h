@@ -25,7 +25,7 @@ Expected<std::string> task_page(const tasks::TaskReport& report);
 std::string task_chrome_trace(const tasks::TaskReport& report);
 
 /// Returns the schedule's run as a schedule of units, a unit each stage of a task.
-ScheduleReport as_schedule(const tasks::TaskReport& report);
+schedule::ScheduleReport as_schedule(const tasks::TaskReport& report);
 
 std::string write_task_sweep_table(const tasks::TaskSweep& sweep, const ReportStyle& style);
 /// Writes one document; its schema: tests/golden/tasks_sweep.schema.json.

@@ -94,7 +94,7 @@ class Panel {
 
   void draw_series(std::size_t number) {
     const CurveSeries& series = series_[number];
-    const std::string_view colour = strong_colour(colour_of(number));
+    const std::string_view colour = schedule::strong_colour(colour_of(number));
     std::string line;
     for (const CurvePoint& point : series.points) {
       line += fmt::format("{:.1f},{:.1f} ", x(point.step), y(point.value));
@@ -125,8 +125,8 @@ class Panel {
       text_ += fmt::format(
           "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"12\" height=\"12\" rx=\"2\" fill=\"{}\"/>"
           "<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n",
-          at, kPictureHeight - 20, strong_colour(colour_of(i)), at + 18, kPictureHeight - 10,
-          series_[i].name);
+          at, kPictureHeight - 20, schedule::strong_colour(colour_of(i)), at + 18,
+          kPictureHeight - 10, series_[i].name);
       at += 170;
     }
   }

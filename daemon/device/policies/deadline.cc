@@ -2,7 +2,7 @@
 // urgent ones first. A request that is as urgent as the one that computes does not interrupt it.
 #include "daemon/device/policies/policies.h"
 
-namespace pareto::daemon {
+namespace pareto::daemon::device {
 namespace {
 
 /// Returns whether one is more urgent than the other, whenever they came.
@@ -28,4 +28,4 @@ class EarliestDeadline final : public TurnPolicy {
 
 std::unique_ptr<TurnPolicy> make_deadline() { return std::make_unique<EarliestDeadline>(); }
 
-}  // namespace pareto::daemon
+}  // namespace pareto::daemon::device

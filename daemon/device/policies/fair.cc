@@ -10,7 +10,7 @@
 
 #include "daemon/device/policies/policies.h"
 
-namespace pareto::daemon {
+namespace pareto::daemon::device {
 namespace {
 
 class Fair final : public TurnPolicy {
@@ -49,4 +49,4 @@ class Fair final : public TurnPolicy {
 
 std::unique_ptr<TurnPolicy> make_fair() { return std::make_unique<Fair>(); }
 
-}  // namespace pareto::daemon
+}  // namespace pareto::daemon::device

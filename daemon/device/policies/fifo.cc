@@ -1,7 +1,7 @@
 // First in, first out: a pipeline gets the more of the cores the more it asks for.
 #include "daemon/device/policies/policies.h"
 
-namespace pareto::daemon {
+namespace pareto::daemon::device {
 namespace {
 
 class Fifo final : public TurnPolicy {
@@ -19,4 +19,4 @@ class Fifo final : public TurnPolicy {
 
 std::unique_ptr<TurnPolicy> make_fifo() { return std::make_unique<Fifo>(); }
 
-}  // namespace pareto::daemon
+}  // namespace pareto::daemon::device

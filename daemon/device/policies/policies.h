@@ -5,10 +5,10 @@
 
 #include "daemon/device/turn_policy.h"
 
-namespace pareto::daemon {
+namespace pareto::daemon::device {
 
 std::unique_ptr<TurnPolicy> make_deadline();
 std::unique_ptr<TurnPolicy> make_fair();
 std::unique_ptr<TurnPolicy> make_fifo();
 
-}  // namespace pareto::daemon
+}  // namespace pareto::daemon::device

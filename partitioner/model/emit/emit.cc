@@ -3,11 +3,11 @@
 #include <sstream>
 #include <unordered_set>
 
-#include "core/runtime/torch/compat.h"
 #include "partitioner/model/graph/cuts.h"
 #include "partitioner/model/graph/flat.h"
 #include "partitioner/model/graph/flat_graph.h"
 #include "partitioner/model/graph/layout.h"
+#include "runtime/torch/compat.h"
 
 namespace pareto::model {
 namespace {

@@ -10,16 +10,16 @@
 #include <unordered_map>
 #include <utility>
 
-#include "core/runtime/shard_module.h"
-#include "core/runtime/torch/compat.h"
-#include "core/runtime/torch/convert.h"
-#include "core/runtime/torch/guarded.h"
-#include "core/runtime/torch/shard_boundary.h"
-#include "core/runtime/torch/threads.h"
 #include "partitioner/model/emit/emit.h"
 #include "partitioner/model/graph/cuts.h"
 #include "partitioner/model/graph/flat.h"
 #include "partitioner/model/graph/graph_runner.h"
+#include "runtime/shard_module.h"
+#include "runtime/torch/compat.h"
+#include "runtime/torch/convert.h"
+#include "runtime/torch/guarded.h"
+#include "runtime/torch/shard_boundary.h"
+#include "runtime/torch/threads.h"
 
 namespace pareto::model {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/base/text.h"
-#include "core/runtime/torch/convert.h"
 #include "partitioner/model/graph/flat_graph.h"
+#include "runtime/torch/convert.h"
 
 namespace pareto::model {
 namespace {

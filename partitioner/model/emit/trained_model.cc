@@ -9,10 +9,10 @@
 
 #include "core/base/file.h"
 #include "core/base/text.h"
-#include "core/runtime/torch/compat.h"
-#include "core/runtime/torch/convert.h"
 #include "partitioner/model/emit/module_tree.h"
 #include "partitioner/model/graph/flat.h"
+#include "runtime/torch/compat.h"
+#include "runtime/torch/convert.h"
 
 namespace pareto::model {
 namespace {

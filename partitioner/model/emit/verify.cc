@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "core/base/text.h"
-#include "core/runtime/torch/threads.h"
 #include "partitioner/model/emit/emit.h"
+#include "runtime/torch/threads.h"
 
 namespace pareto::model {
 namespace {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/runtime/shard_runner.h"
 #include "partitioner/model/graph/model.h"
 #include "partitioner/model/graph/named_cuts.h"
+#include "runtime/shard_runner.h"
 
 namespace pareto::model {
 

@@ -6,10 +6,10 @@
 #include <thread>
 #include <utility>
 
-#include "core/runtime/torch/threads.h"
 #include "partitioner/model/emit/emit.h"
 #include "partitioner/model/emit/verify.h"
 #include "partitioner/model/graph/cuts.h"
+#include "runtime/torch/threads.h"
 
 namespace pareto::model {
 namespace {

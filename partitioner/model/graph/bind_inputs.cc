@@ -2,10 +2,10 @@
 #include <optional>
 
 #include "core/base/counted.h"
-#include "core/runtime/torch/compat.h"
 #include "partitioner/model/graph/examine.h"
 #include "partitioner/model/graph/flatten.h"
 #include "partitioner/model/graph/run_errors.h"
+#include "runtime/torch/compat.h"
 
 namespace pareto::model {
 

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "core/runtime/schedules/weighted_graph.h"
 #include "partitioner/model/graph/graph.h"
+#include "runtime/schedules/weighted_graph.h"
 
 namespace pareto::model {
 

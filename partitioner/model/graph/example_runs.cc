@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "core/base/text.h"
-#include "core/runtime/torch/convert.h"
 #include "partitioner/model/graph/flat_graph.h"
 #include "partitioner/model/graph/flops.h"
 #include "partitioner/model/graph/layout.h"
 #include "partitioner/model/graph/run_errors.h"
+#include "runtime/torch/convert.h"
 
 namespace pareto::model {
 namespace {

@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/runtime/torch/compat.h"
 #include "core/tensor/value_spec.h"
 #include "partitioner/model/graph/flat.h"
 #include "partitioner/model/graph/graph.h"
 #include "partitioner/model/graph/graph_runner.h"
 #include "partitioner/model/graph/input_shape.h"
+#include "runtime/torch/compat.h"
 
 namespace pareto::model {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/runtime/torch/compat.h"
-#include "core/runtime/torch/written_weights.h"
+#include "runtime/torch/compat.h"
+#include "runtime/torch/written_weights.h"
 
 namespace pareto::model {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/runtime/torch/compat.h"
 #include "partitioner/model/graph/flat.h"
+#include "runtime/torch/compat.h"
 
 namespace pareto::model {
 

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "core/runtime/torch/compat.h"
+#include "runtime/torch/compat.h"
 
 namespace pareto::model {
 

@@ -9,10 +9,10 @@
 #include <unordered_map>
 #include <utility>
 
-#include "core/runtime/torch/convert.h"
 #include "partitioner/model/graph/flat_graph.h"
 #include "partitioner/model/graph/flatten.h"
 #include "partitioner/model/graph/packed_weights.h"
+#include "runtime/torch/convert.h"
 
 namespace pareto::model {
 namespace {

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/runtime/torch/compat.h"
+#include "runtime/torch/compat.h"
 
 namespace pareto::model {
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/runtime/torch/written_weights.h"
 #include "partitioner/model/graph/example_runs.h"
 #include "partitioner/model/graph/flat_graph.h"
 #include "partitioner/model/graph/split_points.h"
+#include "runtime/torch/written_weights.h"
 
 namespace pareto::model {
 namespace {

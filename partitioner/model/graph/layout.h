@@ -1,8 +1,8 @@
 // Layout of tensors in memory, read off one that was computed. Sees LibTorch.
 #pragma once
 
-#include "core/runtime/torch/compat.h"
 #include "partitioner/model/graph/graph.h"
+#include "runtime/torch/compat.h"
 
 namespace pareto::model {
 

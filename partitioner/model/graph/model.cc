@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "core/runtime/torch/convert.h"
 #include "partitioner/model/graph/examine.h"
 #include "partitioner/model/graph/flat_graph.h"
 #include "partitioner/model/graph/hazards.h"
 #include "partitioner/model/graph/packed_weights.h"
+#include "runtime/torch/convert.h"
 
 namespace pareto::model {
 namespace {

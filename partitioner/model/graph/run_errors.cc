@@ -5,7 +5,7 @@
 #include <regex>
 
 #include "core/base/text.h"
-#include "core/runtime/torch/compat.h"
+#include "runtime/torch/compat.h"
 
 namespace pareto::model {
 namespace {

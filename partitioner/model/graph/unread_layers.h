@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "core/runtime/torch/compat.h"
 #include "partitioner/model/graph/input_shape.h"
+#include "runtime/torch/compat.h"
 
 namespace pareto::model {
 

@@ -1,11 +1,11 @@
 #include "partitioner/model/readers/torchscript_reader.h"
 
 #include "core/base/mapped_file.h"
-#include "core/runtime/archive/archive_check.h"
-#include "core/runtime/torch/map_devices.h"
-#include "core/runtime/torch/tensor_bounds.h"
 #include "partitioner/model/graph/flat.h"
 #include "partitioner/model/graph/flatten.h"
+#include "runtime/archive/archive_check.h"
+#include "runtime/torch/map_devices.h"
+#include "runtime/torch/tensor_bounds.h"
 
 namespace pareto::model {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "partitioner/model/graph/flat.h"
 
-namespace pareto::model {
+namespace pareto::model::zoo {
 
 /// The choices that an architecture is built with: checked, none left open.
 struct Recipe {
@@ -34,4 +34,4 @@ Flat build_vgg16(const Recipe& recipe);
 Flat build_vit_b_16(const Recipe& recipe);
 Flat build_yolov8n(const Recipe& recipe);
 
-}  // namespace pareto::model
+}  // namespace pareto::model::zoo

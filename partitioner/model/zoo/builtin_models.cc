@@ -1,8 +1,8 @@
-#include "core/runtime/torch/compat.h"
 #include "partitioner/model/zoo/builders.h"
 #include "partitioner/model/zoo/model_builder.h"
+#include "runtime/torch/compat.h"
 
-namespace pareto::model {
+namespace pareto::model::zoo {
 namespace {
 
 constexpr std::int64_t kMostClasses = 1'000'000;
@@ -101,4 +101,4 @@ std::vector<std::unique_ptr<ModelBuilder>> builtin_models() {
   return models;
 }
 
-}  // namespace pareto::model
+}  // namespace pareto::model::zoo

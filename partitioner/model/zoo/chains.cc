@@ -2,7 +2,7 @@
 #include "partitioner/model/zoo/builders.h"
 #include "partitioner/model/zoo/network.h"
 
-namespace pareto::model {
+namespace pareto::model::zoo {
 namespace {
 
 using Value = Network::Value;
@@ -72,4 +72,4 @@ Flat build_vgg16(const Recipe& recipe) {
   return net.finish(net.linear(x, "classifier.6", 4096, recipe.num_classes));
 }
 
-}  // namespace pareto::model
+}  // namespace pareto::model::zoo

@@ -11,14 +11,14 @@
 
 #include "core/base/file.h"
 #include "core/base/text.h"
-#include "core/runtime/torch/compat.h"
-#include "core/runtime/torch/convert.h"
 #include "partitioner/model/graph/flat.h"
 #include "partitioner/model/readers/torchscript_reader.h"
 #include "partitioner/model/zoo/pickle_writer.h"
 #include "partitioner/model/zoo/state_dict.h"
+#include "runtime/torch/compat.h"
+#include "runtime/torch/convert.h"
 
-namespace pareto::model {
+namespace pareto::model::zoo {
 namespace {
 
 Expected<Entries> read_module(const std::filesystem::path& path) {
@@ -214,4 +214,4 @@ Expected<> load_weights(Flat& flat, const std::filesystem::path& path) {
   return with_context(assign(flat, entries), "{}", path.string());
 }
 
-}  // namespace pareto::model
+}  // namespace pareto::model::zoo

@@ -11,8 +11,10 @@
 #include "core/tensor/tensor.h"
 
 namespace pareto::model {
-
 struct Flat;
+}  // namespace pareto::model
+
+namespace pareto::model::zoo {
 
 /// Reads the entries of a state_dict, in file order. The pickle inside is foreign data. Only listed
 /// opcodes and the few globals of a state_dict are allowed, and every size is checked against the
@@ -31,4 +33,4 @@ Expected<> write_checkpoint(const std::filesystem::path& path,
 /// auxiliary heads may be absent or left over).
 Expected<> load_weights(Flat& flat, const std::filesystem::path& path);
 
-}  // namespace pareto::model
+}  // namespace pareto::model::zoo

@@ -2,7 +2,7 @@
 #include "partitioner/model/zoo/network.h"
 #include "partitioner/model/zoo/resnet_trunk.h"
 
-namespace pareto::model {
+namespace pareto::model::zoo {
 namespace {
 
 using Value = Network::Value;
@@ -53,4 +53,4 @@ Flat build_deeplabv3_resnet50(const Recipe& recipe) {
   return net.finish(net.upsample_bilinear(x, "", {recipe.height, recipe.width}));
 }
 
-}  // namespace pareto::model
+}  // namespace pareto::model::zoo

@@ -1,7 +1,7 @@
 #include "partitioner/model/zoo/builders.h"
 #include "partitioner/model/zoo/network.h"
 
-namespace pareto::model {
+namespace pareto::model::zoo {
 namespace {
 
 using Value = Network::Value;
@@ -54,4 +54,4 @@ Flat build_densenet121(const Recipe& recipe) {
   return net.finish(net.linear(x, "classifier", channels, recipe.num_classes));
 }
 
-}  // namespace pareto::model
+}  // namespace pareto::model::zoo

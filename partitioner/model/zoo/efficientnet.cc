@@ -4,7 +4,7 @@
 #include "partitioner/model/zoo/builders.h"
 #include "partitioner/model/zoo/network.h"
 
-namespace pareto::model {
+namespace pareto::model::zoo {
 namespace {
 
 using Value = Network::Value;
@@ -90,4 +90,4 @@ Flat build_efficientnet_b0(const Recipe& recipe) {
   return net.finish(net.linear(x, "classifier.1", 4 * channels, recipe.num_classes));
 }
 
-}  // namespace pareto::model
+}  // namespace pareto::model::zoo

@@ -1,7 +1,7 @@
 #include "partitioner/model/zoo/builders.h"
 #include "partitioner/model/zoo/network.h"
 
-namespace pareto::model {
+namespace pareto::model::zoo {
 namespace {
 
 using Value = Network::Value;
@@ -63,4 +63,4 @@ Flat build_googlenet(const Recipe& recipe) {
   return net.finish(net.linear(x, "fc", 1024, recipe.num_classes));
 }
 
-}  // namespace pareto::model
+}  // namespace pareto::model::zoo

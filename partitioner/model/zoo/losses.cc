@@ -7,14 +7,14 @@
 #include <utility>
 
 #include "core/base/text.h"
-#include "core/runtime/torch/compat.h"
 #include "partitioner/model/graph/example_runs.h"
 #include "partitioner/model/graph/flat.h"
 #include "partitioner/model/readers/model_reader.h"
 #include "partitioner/model/readers/torchscript_reader.h"
 #include "partitioner/model/zoo/model_builder.h"
+#include "runtime/torch/compat.h"
 
-namespace pareto::model {
+namespace pareto::model::zoo {
 namespace {
 
 constexpr const char* kCrossEntropyLoss = "cross-entropy";
@@ -204,4 +204,4 @@ Expected<Model> open_loss(const std::string& name_or_path, const Model& model) {
   return loss;
 }
 
-}  // namespace pareto::model
+}  // namespace pareto::model::zoo

@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 #include "partitioner/model/graph/model.h"
 
-namespace pareto::model {
+namespace pareto::model::zoo {
 
 /// Returns the names of the built-in losses: "cross-entropy" and "mse".
 ///
@@ -26,4 +26,4 @@ const std::vector<std::string>& loss_names();
 /// reason; it returns no scalar, with what it returns; it has no gradient).
 Expected<Model> open_loss(const std::string& name_or_path, const Model& model);
 
-}  // namespace pareto::model
+}  // namespace pareto::model::zoo

@@ -1,7 +1,7 @@
 #include "partitioner/model/zoo/builders.h"
 #include "partitioner/model/zoo/network.h"
 
-namespace pareto::model {
+namespace pareto::model::zoo {
 namespace {
 
 using Value = Network::Value;
@@ -71,4 +71,4 @@ Flat build_mobilenetv2(const Recipe& recipe) {
   return net.finish(net.linear(x, "classifier.1", 1280, recipe.num_classes));
 }
 
-}  // namespace pareto::model
+}  // namespace pareto::model::zoo

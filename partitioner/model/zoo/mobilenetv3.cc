@@ -1,7 +1,7 @@
 #include "partitioner/model/zoo/builders.h"
 #include "partitioner/model/zoo/network.h"
 
-namespace pareto::model {
+namespace pareto::model::zoo {
 namespace {
 
 using Value = Network::Value;
@@ -103,4 +103,4 @@ Flat build_mobilenetv3_large(const Recipe& recipe) {
   return net.finish(net.linear(x, "classifier.3", 1280, recipe.num_classes));
 }
 
-}  // namespace pareto::model
+}  // namespace pareto::model::zoo

@@ -12,7 +12,7 @@
 #include "core/base/error.h"
 #include "partitioner/model/graph/model.h"
 
-namespace pareto::model {
+namespace pareto::model::zoo {
 
 struct ModelOptions {
   std::optional<std::int64_t> num_classes;       ///< none = the builder's own
@@ -52,4 +52,4 @@ bool is_model_file(const std::string& name_or_path);
 /// nearest names), and whatever read_model(), load_weights() and Model::examine() return.
 Expected<Model> open_model(const std::string& name_or_path, const ModelOptions& options);
 
-}  // namespace pareto::model
+}  // namespace pareto::model::zoo

@@ -5,7 +5,7 @@
 
 #include "partitioner/model/graph/flat_graph.h"
 
-namespace pareto::model {
+namespace pareto::model::zoo {
 namespace {
 
 /// FNV-1a: a stable number for a name.
@@ -268,4 +268,4 @@ Network::Value conv_norm(Network& net, Network::Value x, const std::string& conv
   return net.batch_norm(net.conv(x, conv_path, spec), norm_path, spec.out, eps, momentum);
 }
 
-}  // namespace pareto::model
+}  // namespace pareto::model::zoo

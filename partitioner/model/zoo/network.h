@@ -13,7 +13,7 @@
 
 #include "partitioner/model/graph/flat.h"
 
-namespace pareto::model {
+namespace pareto::model::zoo {
 
 using Pair = std::array<std::int64_t, 2>;
 
@@ -141,4 +141,4 @@ Network::Value conv_norm(Network& net, Network::Value x, const std::string& conv
                          const std::string& norm_path, const ConvSpec& spec, double eps = 1e-5,
                          double momentum = 0.1);
 
-}  // namespace pareto::model
+}  // namespace pareto::model::zoo

@@ -7,7 +7,7 @@
 #include "partitioner/model/zoo/checkpoint.h"
 #include "partitioner/model/zoo/model_builder.h"
 
-namespace pareto::model {
+namespace pareto::model::zoo {
 namespace {
 
 bool is_builtin(const std::string& name) {
@@ -58,4 +58,4 @@ Expected<Model> open_model(const std::string& name_or_path, const ModelOptions& 
               did_you_mean(name_or_path, names), join(names));
 }
 
-}  // namespace pareto::model
+}  // namespace pareto::model::zoo

@@ -7,7 +7,7 @@
 #include <limits>
 #include <unordered_map>
 
-namespace pareto::model {
+namespace pareto::model::zoo {
 namespace {
 
 constexpr int kMaxDepth = 64;
@@ -388,4 +388,4 @@ Expected<std::string_view> storage_type_of(DType dtype) {
               pareto::to_string(dtype));
 }
 
-}  // namespace pareto::model
+}  // namespace pareto::model::zoo

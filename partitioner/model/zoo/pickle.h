@@ -13,7 +13,7 @@
 #include "core/base/error.h"
 #include "core/tensor/tensor.h"
 
-namespace pareto::model {
+namespace pareto::model::zoo {
 
 struct PickleItem;
 using PickleRef = std::shared_ptr<PickleItem>;
@@ -60,4 +60,4 @@ Expected<PickleRef> read_pickle(std::string_view& bytes);
 /// (there is none).
 Expected<std::string_view> storage_type_of(DType dtype);
 
-}  // namespace pareto::model
+}  // namespace pareto::model::zoo

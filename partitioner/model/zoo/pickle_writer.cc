@@ -8,7 +8,7 @@
 
 #include "partitioner/model/zoo/pickle.h"
 
-namespace pareto::model {
+namespace pareto::model::zoo {
 namespace {
 
 /// Writes opcodes of pickle's protocol 2.
@@ -117,4 +117,4 @@ Expected<PickledState> pickle_state(const Entries& entries) {
   return state;
 }
 
-}  // namespace pareto::model
+}  // namespace pareto::model::zoo

@@ -9,7 +9,7 @@
 #include "core/tensor/tensor.h"
 #include "partitioner/model/zoo/state_dict.h"
 
-namespace pareto::model {
+namespace pareto::model::zoo {
 
 struct PickledState {
   std::string pickle;            ///< the record "data.pkl"
@@ -20,4 +20,4 @@ struct PickledState {
 /// kInvalidArgument (a name of more than 4 GiB), kExhausted.
 Expected<PickledState> pickle_state(const Entries& entries);
 
-}  // namespace pareto::model
+}  // namespace pareto::model::zoo

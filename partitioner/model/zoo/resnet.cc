@@ -2,7 +2,7 @@
 #include "partitioner/model/zoo/network.h"
 #include "partitioner/model/zoo/resnet_trunk.h"
 
-namespace pareto::model {
+namespace pareto::model::zoo {
 namespace {
 
 using Value = Network::Value;
@@ -106,4 +106,4 @@ Flat build_resnet18(const Recipe& recipe) { return classifier("resnet18", k18, r
 
 Flat build_resnet50(const Recipe& recipe) { return classifier("resnet50", k50, recipe); }
 
-}  // namespace pareto::model
+}  // namespace pareto::model::zoo

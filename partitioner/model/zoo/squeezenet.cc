@@ -1,7 +1,7 @@
 #include "partitioner/model/zoo/builders.h"
 #include "partitioner/model/zoo/network.h"
 
-namespace pareto::model {
+namespace pareto::model::zoo {
 namespace {
 
 using Value = Network::Value;
@@ -44,4 +44,4 @@ Flat build_squeezenet1_0(const Recipe& recipe) {
   return net.finish(net.flatten(x));
 }
 
-}  // namespace pareto::model
+}  // namespace pareto::model::zoo

@@ -9,7 +9,7 @@
 
 #include "core/base/file.h"
 
-namespace pareto::model {
+namespace pareto::model::zoo {
 namespace {
 
 constexpr std::uint64_t kMaxFileBytes = std::uint64_t{16} << 30;
@@ -188,4 +188,4 @@ Expected<Entries> read_legacy_checkpoint(const std::filesystem::path& path) {
   });
 }
 
-}  // namespace pareto::model
+}  // namespace pareto::model::zoo

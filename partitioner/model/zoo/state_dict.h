@@ -15,7 +15,7 @@
 #include "core/tensor/tensor.h"
 #include "partitioner/model/zoo/pickle.h"
 
-namespace pareto::model {
+namespace pareto::model::zoo {
 
 /// Named tensors in the order of the file.
 using Entries = std::vector<std::pair<std::string, Tensor>>;
@@ -39,4 +39,4 @@ Expected<Entries> entries_of(const PickleRef& root, const Storages& storages);
 /// kCorrupt, and whatever read_file returns.
 Expected<Entries> read_legacy_checkpoint(const std::filesystem::path& path);
 
-}  // namespace pareto::model
+}  // namespace pareto::model::zoo

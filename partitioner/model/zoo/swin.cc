@@ -4,7 +4,7 @@
 #include "partitioner/model/zoo/network.h"
 #include "partitioner/model/zoo/transformer.h"
 
-namespace pareto::model {
+namespace pareto::model::zoo {
 namespace {
 
 using Value = Network::Value;
@@ -207,4 +207,4 @@ Flat build_swin_t(const Recipe& recipe) {
   return net.finish(net.linear(x, "head", stage.channels, recipe.num_classes));
 }
 
-}  // namespace pareto::model
+}  // namespace pareto::model::zoo

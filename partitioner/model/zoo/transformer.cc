@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace pareto::model {
+namespace pareto::model::zoo {
 
 Network::Value attention(Network& net, Network::Value qkv, const std::string& path,
                          const AttentionSpec& spec,
@@ -30,4 +30,4 @@ Network::Value two_linear_layers(Network& net, Network::Value x, const std::stri
   return net.linear(x, path + ".3", 4 * width, width);
 }
 
-}  // namespace pareto::model
+}  // namespace pareto::model::zoo

@@ -7,7 +7,7 @@
 
 #include "partitioner/model/zoo/network.h"
 
-namespace pareto::model {
+namespace pareto::model::zoo {
 
 struct AttentionSpec {
   std::int64_t tokens = 0;  ///< tokens that see each other
@@ -27,4 +27,4 @@ Network::Value attention(Network& net, Network::Value qkv, const std::string& pa
 Network::Value two_linear_layers(Network& net, Network::Value x, const std::string& path,
                                  std::int64_t width);
 
-}  // namespace pareto::model
+}  // namespace pareto::model::zoo

@@ -4,7 +4,7 @@
 #include "partitioner/model/zoo/network.h"
 #include "partitioner/model/zoo/transformer.h"
 
-namespace pareto::model {
+namespace pareto::model::zoo {
 namespace {
 
 using Value = Network::Value;
@@ -57,4 +57,4 @@ Flat build_vit_b_16(const Recipe& recipe) {
   return net.finish(net.linear(x, "heads.head", kWidthOfVit, recipe.num_classes));
 }
 
-}  // namespace pareto::model
+}  // namespace pareto::model::zoo

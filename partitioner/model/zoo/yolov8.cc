@@ -6,7 +6,7 @@
 #include "partitioner/model/zoo/builders.h"
 #include "partitioner/model/zoo/network.h"
 
-namespace pareto::model {
+namespace pareto::model::zoo {
 namespace {
 
 using Value = Network::Value;
@@ -208,4 +208,4 @@ Flat build_yolov8n(const Recipe& recipe) {
   return net.finish(detections(net, found, module_of_yolo(22), recipe));
 }
 
-}  // namespace pareto::model
+}  // namespace pareto::model::zoo

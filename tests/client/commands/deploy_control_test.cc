@@ -11,7 +11,7 @@
 #include "client/commands/runtime_folder.h"
 #include "core/base/file.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 namespace fs = std::filesystem;
@@ -115,4 +115,4 @@ TEST_F(DeployControlTest, AnotherFileThatIsLeftIsReplaced) {
 }
 
 }  // namespace
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

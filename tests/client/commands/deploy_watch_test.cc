@@ -10,7 +10,7 @@
 #include "core/base/file.h"
 #include "tests/coordinator/support/memory_transport.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 using testing::HasSubstr;
@@ -67,4 +67,4 @@ TEST(DeployWatch, ItsMetricsAreThoseOfTheManual) {
 }
 
 }  // namespace
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -7,7 +7,7 @@
 #include "core/base/file.h"
 #include "tests/client/support/program.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 using nlohmann::json;
@@ -77,4 +77,4 @@ TEST_F(Program, GraphRefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -9,7 +9,7 @@
 #include <csignal>
 #include <string>
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 /// Runs `body` in a process of its own; its wait status.
@@ -166,4 +166,4 @@ TEST(Interrupts, WhatIsAnnouncedLaterIsEndedInOrder) {
 }
 
 }  // namespace
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

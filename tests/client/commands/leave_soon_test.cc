@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <iostream>
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 using testing::Eq;
@@ -65,4 +65,4 @@ TEST(LeaveSoon, EndsTheProcessWhileALinkIsProbed) {
 }
 
 }  // namespace
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -7,7 +7,7 @@
 #include <future>
 #include <string_view>
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 class LineReaderTest : public testing::Test {
@@ -78,4 +78,4 @@ TEST_F(LineReaderTest, ALineWithoutEndIsGivenUp) {
 }
 
 }  // namespace
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

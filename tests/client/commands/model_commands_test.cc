@@ -11,7 +11,7 @@
 #include "tests/coordinator/support/small_model.h"
 #include "tests/support/json_schema.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 using nlohmann::json;
@@ -282,4 +282,4 @@ TEST_F(Program, ScheduleSaysIfWorkersHaveNoCoresOfTheirOwn) {
 }
 
 }  // namespace
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

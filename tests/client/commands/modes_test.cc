@@ -10,7 +10,7 @@
 #include "tests/client/support/program.h"
 #include "tests/support/json_schema.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 using nlohmann::json;
@@ -97,4 +97,4 @@ TEST_F(Program, SplitsShowsWhatFollowsTheSizesOfPictures) {
 }
 
 }  // namespace
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -15,7 +15,7 @@
 #include "tests/client/support/program.h"
 #include "tests/support/json_schema.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 using nlohmann::json;
@@ -155,4 +155,4 @@ TEST_F(Program, DoctorSaysWhatIsMissing) {
 }
 
 }  // namespace
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -11,7 +11,7 @@
 #include "netem/traffic_control.h"
 #include "tests/client/support/program.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 using nlohmann::json;
@@ -109,4 +109,4 @@ TEST_F(NetemCommand, ClearsWhatItIsAskedToWhateverElseCannotBeCleared) {
 }
 
 }  // namespace
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

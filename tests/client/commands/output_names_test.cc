@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 TEST(OutputNames, NumberThoseThatAreAskedForAgain) {
@@ -67,4 +67,4 @@ TEST(OutputNames, OfAStreamThatRepeatsItsStemsTakeNoMoreMemoryWithTime) {
 }
 
 }  // namespace
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

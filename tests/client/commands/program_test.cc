@@ -13,7 +13,7 @@
 #include "core/base/file.h"
 #include "tests/client/support/program.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 using testing::AllOf;
@@ -156,4 +156,4 @@ TEST(FindParetod, LooksBesideUsThenInThePath) {
 }
 
 }  // namespace
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <sstream>
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 using testing::HasSubstr;
@@ -65,4 +65,4 @@ TEST(Progress, OnATerminalOneLineThatFitsAndGoesAway) {
 }
 
 }  // namespace
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -9,7 +9,7 @@
 #include "core/tensor/npy.h"
 #include "tests/client/support/program.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 using nlohmann::json;
@@ -248,4 +248,4 @@ TEST_F(Program, InputsThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -9,7 +9,7 @@
 #include "core/base/file_descriptor.h"
 #include "tests/client/support/pseudo_terminal.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 using test::PseudoTerminal;
@@ -124,4 +124,4 @@ TEST_F(ScreenTest, WithoutATerminalThereAreNoKeys) {
 }
 
 }  // namespace
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -8,7 +8,7 @@
 #include "tests/client/support/program.h"
 #include "tests/support/json_schema.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 using nlohmann::json;
@@ -172,4 +172,4 @@ TEST_F(Simulate, WhatItRefuses) {
 }
 
 }  // namespace
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -8,13 +8,13 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "client/commands/kept_flags.h"
+#include "client/flags/kept_flags.h"
 #include "coordinator/results/run_lock.h"
 #include "tests/client/support/program.h"
 #include "tests/support/json_schema.h"
 #include "tests/support/synthetic_run.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 using nlohmann::json;
@@ -394,4 +394,4 @@ TEST_F(StoredRuns, ARunGoesOnOnTheTestBedThatItBeganOn) {
 }
 
 }  // namespace
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

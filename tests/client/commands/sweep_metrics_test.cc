@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 using testing::HasSubstr;
@@ -86,4 +86,4 @@ TEST(SweepMetrics, FollowTheSweep) {
 }
 
 }  // namespace
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

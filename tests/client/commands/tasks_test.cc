@@ -9,7 +9,7 @@
 #include "tests/client/support/program.h"
 #include "tests/support/json_schema.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 using nlohmann::json;
@@ -149,4 +149,4 @@ TEST_F(Program, TasksRefusesWhatCannotBeRun) {
 }
 
 }  // namespace
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -8,7 +8,7 @@
 #include "tests/client/support/program.h"
 #include "tests/client/support/pseudo_terminal.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 using testing::AllOf;
@@ -105,4 +105,4 @@ TEST_F(Top, KeysSort) {
 }
 
 }  // namespace
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 using testing::ElementsAre;
@@ -40,4 +40,4 @@ TEST(TrainFileFlags, AreTheUsualOnesIfNobodyNamedThem) {
 }
 
 }  // namespace
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -6,7 +6,7 @@
 #include "core/base/file.h"
 #include "tests/coordinator/support/small_model.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 using testing::ElementsAre;
@@ -56,4 +56,4 @@ TEST(ValidationMemory, KeepsBatchesByModelAndOperators) {
 }
 
 }  // namespace
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

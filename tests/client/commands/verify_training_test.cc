@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace pareto::client {
+namespace pareto::client::commands {
 namespace {
 
 using testing::ElementsAre;
@@ -29,4 +29,4 @@ TEST(ChainsOfCuts, PositionsAreOne) {
 }
 
 }  // namespace
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -26,8 +26,8 @@ constexpr Nanoseconds micros(int count) { return std::chrono::microseconds(count
 
 /// Returns four operators of 2, 4, 3 and 1 ms, the second and third side by side, each a unit:
 ///   worker 0: 0 from 0 to 2 ms, 1 to 6 ms, 3 to 7 ms; worker 1: 2 from 2.1 to 5.1 ms.
-ScheduleReport diamond() {
-  ScheduleReport report;
+schedule::ScheduleReport diamond() {
+  schedule::ScheduleReport report;
   report.model = "toy";
   report.schedule = "clusters";
   report.engine = "prepacked";
@@ -54,8 +54,8 @@ ScheduleReport diamond() {
 }
 
 /// Returns the same with a second phase: the last operator has all threads.
-ScheduleReport with_shared_end() {
-  ScheduleReport report = diamond();
+schedule::ScheduleReport with_shared_end() {
+  schedule::ScheduleReport report = diamond();
   report.trace.timetable.phases = {{{{{0, 0}, {1, 0}}, {{2, 0}}}}, {{{{3, 0}}}, true}};
   return report;
 }
@@ -86,33 +86,33 @@ std::string unbalanced(const std::string& document) {
 }
 
 TEST(ScheduleReport, SaysHowMuchCouldRunAtATime) {
-  const GraphFacts facts = facts_of(diamond().trace.graph);
+  const schedule::GraphFacts facts = schedule::facts_of(diamond().trace.graph);
   EXPECT_EQ(facts.nodes, 4U);
   EXPECT_EQ(facts.clusters, 2U);
   EXPECT_EQ(facts.merged, 2U);
   EXPECT_DOUBLE_EQ(facts.critical_path, 7e6);
   EXPECT_DOUBLE_EQ(facts.bound(), 10.0 / 7);
-  EXPECT_DOUBLE_EQ(facts_of({}).bound(), 1);
+  EXPECT_DOUBLE_EQ(schedule::facts_of({}).bound(), 1);
 }
 
 TEST(ScheduleReport, SharesAreOfTheTimeFromTheFirstTurnToTheLast) {
-  const auto shares = worker_shares(diamond());
+  const auto shares = schedule::worker_shares(diamond());
   ASSERT_EQ(shares.size(), 2U);
   EXPECT_DOUBLE_EQ(shares[0].share, 1);
   EXPECT_DOUBLE_EQ(shares[1].share, 3.0 / 7);
   EXPECT_EQ(shares[0].turns, 3U);
-  const auto shared = worker_shares(with_shared_end());
+  const auto shared = schedule::worker_shares(with_shared_end());
   ASSERT_EQ(shared.size(), 2U);
   EXPECT_DOUBLE_EQ(shared[1].share, 4.0 / 7) << "all threads run the last operator";
-  ScheduleReport nothing;
+  schedule::ScheduleReport nothing;
   nothing.trace.timetable = diamond().trace.timetable;
-  EXPECT_DOUBLE_EQ(worker_shares(nothing).front().share, 0);
+  EXPECT_DOUBLE_EQ(schedule::worker_shares(nothing).front().share, 0);
 }
 
 TEST(ScheduleTable, SaysWhatItGains) {
-  ScheduleReport report = diamond();
-  report.calls = GraphFacts{66, 9, 2, 66, 61};
-  const std::string text = write_schedule_table(report, {}, false);
+  schedule::ScheduleReport report = diamond();
+  report.calls = schedule::GraphFacts{66, 9, 2, 66, 61};
+  const std::string text = schedule::write_schedule_table(report, {}, false);
   EXPECT_THAT(text, HasSubstr("toy at batch 1 by schedule clusters, 2 threads, engine prepacked"));
   EXPECT_THAT(text, HasSubstr("calls       66 nodes, 9 clusters, 2 after merging; a speed-up of "
                               "1.08 at most"));
@@ -125,20 +125,20 @@ TEST(ScheduleTable, SaysWhatItGains) {
   EXPECT_THAT(text, HasSubstr("10.5 ms on one thread: the schedule is 1.50 times as fast"));
   EXPECT_THAT(text, HasSubstr("7.7 ms on 2 threads: 1.10 times as fast"));
   EXPECT_THAT(text, AllOf(HasSubstr("3.00 MiB"), Not(HasSubstr("right"))));
-  const std::string units = write_schedule_table(with_shared_end(), {}, true);
+  const std::string units = schedule::write_schedule_table(with_shared_end(), {}, true);
   EXPECT_THAT(units, AllOf(HasSubstr("right"), HasSubstr("memory"), HasSubstr("all")));
   EXPECT_THAT(units, AllOf(HasSubstr("aten::relu_"), HasSubstr("one thread ms")));
   EXPECT_THAT(units, HasSubstr("cat")) << "a unit without a name is called after its operator";
 }
 
 TEST(ScheduleJson, FitsItsSchema) {
-  ScheduleReport report = diamond();
+  schedule::ScheduleReport report = diamond();
   for (const bool more : {false, true}) {
     if (more) {
-      report.calls = GraphFacts{66, 9, 2, 66, 61};
+      report.calls = schedule::GraphFacts{66, 9, 2, 66, 61};
       report.reason = "the fastest of 3";
     }
-    const json document = json::parse(write_schedule_json(report));
+    const json document = json::parse(schedule::write_schedule_json(report));
     EXPECT_THAT(test::violations(test::golden_schema("schedule"), document), IsEmpty());
     EXPECT_EQ(document.contains("calls"), more);
     EXPECT_EQ(document["operators"]["critical_path_ms"], 7);
@@ -151,7 +151,7 @@ TEST(ScheduleJson, FitsItsSchema) {
 }
 
 TEST(ScheduleDot, HasEveryOperatorInItsUnit) {
-  const std::string dot = schedule_dot(diamond());
+  const std::string dot = schedule::schedule_dot(diamond());
   EXPECT_THAT(dot, testing::StartsWith("digraph schedule {\n"));
   EXPECT_EQ(count(dot, "subgraph cluster_"), 4U);
   EXPECT_EQ(count(dot, "{"), count(dot, "}"));
@@ -163,22 +163,22 @@ TEST(ScheduleDot, HasEveryOperatorInItsUnit) {
 }
 
 TEST(ScheduleSvg, IsWellFormedWhateverUnitsAreCalled) {
-  const std::string svg = schedule_svg(diamond());
+  const std::string svg = schedule::schedule_svg(diamond());
   EXPECT_EQ(unbalanced(svg), "");
   EXPECT_EQ(count(svg, "<title>"), 4U);
   EXPECT_THAT(svg, HasSubstr("left &quot;&lt;&amp;"));
   EXPECT_THAT(svg, AllOf(HasSubstr("worker 0 · 100 %"), HasSubstr("worker 1 · 43 %")));
   EXPECT_THAT(svg, HasSubstr("2: right\n3.000 ms from 2.100 ms, 1 operator\nmemory"));
-  const std::string inside = schedule_svg(diamond(), true);
+  const std::string inside = schedule::schedule_svg(diamond(), true);
   EXPECT_EQ(unbalanced(inside), "");
   EXPECT_THAT(inside, Not(HasSubstr("fill=\"#182030\""))) << "the page has its colours";
-  EXPECT_EQ(unbalanced(schedule_svg(ScheduleReport{})), "") << "of nothing";
+  EXPECT_EQ(unbalanced(schedule::schedule_svg(schedule::ScheduleReport{})), "") << "of nothing";
 }
 
 TEST(ScheduleSvg, ATurnOfAllThreadsSpansAllRows) {
-  const auto heights = [](const ScheduleReport& report) {
+  const auto heights = [](const schedule::ScheduleReport& report) {
     static const std::regex kHeight("<title>[^<]*</title><rect[^>]* height=\"([0-9.]+)\"");
-    const std::string svg = schedule_svg(report);
+    const std::string svg = schedule::schedule_svg(report);
     std::vector<double> all;
     for (std::sregex_iterator at(svg.begin(), svg.end(), kHeight), end; at != end; ++at) {
       all.push_back(std::stod((*at)[1]));
@@ -190,9 +190,9 @@ TEST(ScheduleSvg, ATurnOfAllThreadsSpansAllRows) {
 }
 
 TEST(SchedulePage, HasFiguresChartAndUnits) {
-  ScheduleReport report = diamond();
+  schedule::ScheduleReport report = diamond();
   report.model = "</script><b>";
-  const auto page = schedule_page(report);
+  const auto page = schedule::schedule_page(report);
   ASSERT_TRUE(page) << page.error().message;
   EXPECT_THAT(*page, AllOf(HasSubstr(">1.50<"), HasSubstr(">1.10<"), HasSubstr("3.00 MiB"),
                            HasSubstr(">right</td>"), HasSubstr("<svg ")));
@@ -201,7 +201,7 @@ TEST(SchedulePage, HasFiguresChartAndUnits) {
 }
 
 TEST(ScheduleChromeTrace, HasATrackAWorkerAndAnArrowAHandOff) {
-  const json trace = json::parse(schedule_chrome_trace(diamond()));
+  const json trace = json::parse(schedule::schedule_chrome_trace(diamond()));
   EXPECT_EQ(trace["otherData"]["schedule"], "clusters");
   std::map<std::string, std::size_t> phases;
   std::vector<std::string> threads;

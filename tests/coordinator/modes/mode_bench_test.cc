@@ -15,10 +15,10 @@ namespace {
 using testing::HasSubstr;
 
 Expected<model::Model> small_network() {
-  model::ModelOptions small;
+  model::zoo::ModelOptions small;
   small.num_classes = 10;
   small.input = {{{3, 64, 64}, DType::kFloat32}};
-  return model::open_model("squeezenet1_0", small);
+  return model::zoo::open_model("squeezenet1_0", small);
 }
 
 const ModeFigures& row_of(const ModeBenchResult& result, const std::string& work,
@@ -70,7 +70,7 @@ TEST(ModeBench, MeasuresEachPartInEachMode) {
 TEST(ModeBench, MeasuresTrainingWithALoss) {
   const auto model = small_network();
   ASSERT_TRUE(model) << model.error().message;
-  const auto loss = model::open_loss("cross-entropy", *model);
+  const auto loss = model::zoo::open_loss("cross-entropy", *model);
   ASSERT_TRUE(loss) << loss.error().message;
   ModeBenchOptions options;
   options.cut = model::find_cut(model->graph(), model->split_points(), "after:features.6").value();

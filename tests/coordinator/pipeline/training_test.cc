@@ -52,11 +52,11 @@ class DevicesThatTrain : public testing::Test {
   static void TearDownTestSuite() { delete cluster_; }
 
   void use(const std::string& name) {
-    model::ModelOptions options;
+    model::zoo::ModelOptions options;
     options.num_classes = kClasses;
     options.input = model::parse_input_shapes("3x64x64").value();
-    model_.emplace(model::open_model(name, options).value());
-    loss_.emplace(model::open_loss("cross-entropy", *model_).value());
+    model_.emplace(model::zoo::open_model(name, options).value());
+    loss_.emplace(model::zoo::open_loss("cross-entropy", *model_).value());
     workload_.emplace(*model_);
     pool_.emplace(*workload_);
     settings_.optimiser = {.name = "sgd", .momentum = 0.9, .weight_decay = 1e-4};

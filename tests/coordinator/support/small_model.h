@@ -6,10 +6,10 @@
 namespace pareto::test {
 
 inline model::Model small_model() {
-  model::ModelOptions options;
+  model::zoo::ModelOptions options;
   options.num_classes = 10;
   options.input = {{{3, 64, 64}, DType::kFloat32}};
-  return model::open_model("squeezenet1_0", options).value();
+  return model::zoo::open_model("squeezenet1_0", options).value();
 }
 
 }  // namespace pareto::test

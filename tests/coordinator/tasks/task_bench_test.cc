@@ -4,19 +4,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "coordinator/tasks/task_mix.h"
 #include "coordinator/tasks/task_report.h"
 #include "partitioner/model/emit/emit.h"
 #include "partitioner/model/zoo/model_builder.h"
+#include "partitioner/planning/tasks/task_mix.h"
 
 namespace pareto::tasks {
 namespace {
 
 model::Model open_small(const std::string& name) {
-  model::ModelOptions options;
+  model::zoo::ModelOptions options;
   options.num_classes = 10;
   options.input = model::parse_input_shapes("3x64x64").value();
-  return model::open_model(name, options).value();
+  return model::zoo::open_model(name, options).value();
 }
 
 MixOptions small_mix() {

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <atomic>
 
-#include "coordinator/tasks/assignment_check.h"
-#include "coordinator/tasks/task_schedule.h"
-#include "tests/coordinator/tasks/random_problems.h"
+#include "partitioner/planning/tasks/assignment_check.h"
+#include "partitioner/planning/tasks/task_schedule.h"
+#include "tests/partitioner/planning/tasks/random_problems.h"
 
 namespace pareto::tasks {
 namespace {

@@ -23,11 +23,11 @@ constexpr std::int64_t kClasses = 4;
 class LocalPipelineTest : public testing::Test, public TrainingObserver {
  protected:
   static void SetUpTestSuite() {
-    model::ModelOptions options;
+    model::zoo::ModelOptions options;
     options.num_classes = kClasses;
     options.input = model::parse_input_shapes("3x32x32").value();
-    model_ = new model::Model(model::open_model("mobilenetv2", options).value());
-    loss_ = new model::Model(model::open_loss("cross-entropy", *model_).value());
+    model_ = new model::Model(model::zoo::open_model("mobilenetv2", options).value());
+    loss_ = new model::Model(model::zoo::open_loss("cross-entropy", *model_).value());
     data::DataSetOptions data;
     data.part = data::Part::kTrain;
     data.input_shape = {3, 32, 32};

@@ -18,11 +18,11 @@ using testing::HasSubstr;
 class Replays : public testing::Test {
  protected:
   Replays() {
-    model::ModelOptions options;
+    model::zoo::ModelOptions options;
     options.num_classes = 4;
     options.input = model::parse_input_shapes("3x32x32").value();
-    model_.emplace(model::open_model("mobilenetv2", options).value());
-    loss_.emplace(model::open_loss("cross-entropy", *model_).value());
+    model_.emplace(model::zoo::open_model("mobilenetv2", options).value());
+    loss_.emplace(model::zoo::open_loss("cross-entropy", *model_).value());
   }
 
   plan::Plan cut_at(const std::string& name, std::int64_t batch) const {

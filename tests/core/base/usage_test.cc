@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "core/base/file.h"
+#include "core/base/usage_pages.h"
 #include "tests/support/process.h"
 
 namespace pareto {
@@ -46,7 +47,7 @@ class UsageTest : public testing::Test {
   std::vector<std::string> completed(const std::string& words, int last) const {
     const auto folder = TemporaryFolder::create("completion").value();
     const std::string script = folder.path() / "prog";
-    std::ofstream(script) << bash_completion(usage_of(app_));
+    std::ofstream(script) << usage::bash_completion(usage::usage_of(app_));
     const auto done =
         test::run({"/bin/bash", "-euc",
                    fmt::format("prog() {{ [ \"$1 $2\" = '--complete runs' ] && echo kitchen; }}; "
@@ -70,11 +71,11 @@ class UsageTest : public testing::Test {
 };
 
 TEST_F(UsageTest, SaysWhatTheParserTakes) {
-  const Usage usage = usage_of(app_);
+  const usage::Usage usage = usage::usage_of(app_);
   EXPECT_EQ(usage.name, "prog");
   EXPECT_EQ(usage.summary, "Does things.");
   ASSERT_EQ(usage.commands.size(), 2U);
-  const Usage& go = usage.commands[0];
+  const usage::Usage& go = usage.commands[0];
   ASSERT_EQ(go.options.size(), 8U);
   EXPECT_THAT(go.options[0].names, ElementsAre("-h", "--help"));
   EXPECT_EQ(go.options[0].value, "");
@@ -90,14 +91,14 @@ TEST_F(UsageTest, SaysWhatTheParserTakes) {
   EXPECT_EQ(go.options[5].group, "Ways");
   EXPECT_EQ(go.options[6].value, "HOST:PORT");
   EXPECT_EQ(go.options[7].value, "");
-  const Usage& stay = usage.commands[1];
+  const usage::Usage& stay = usage.commands[1];
   ASSERT_EQ(stay.options.size(), 2U) << "a hidden option is shown";
   EXPECT_EQ(stay.options[1].initial, "3");
 }
 
 TEST_F(UsageTest, HelpHasValuesGroupsAndDefaults) {
-  const Usage usage = usage_of(app_);
-  EXPECT_EQ(help_page(usage.commands[0], 80, "prog "),
+  const usage::Usage usage = usage::usage_of(app_);
+  EXPECT_EQ(usage::help_page(usage.commands[0], 80, "prog "),
             "goes there\n"
             "\n"
             "Usage: prog go [OPTIONS] action\n"
@@ -119,9 +120,10 @@ TEST_F(UsageTest, HelpHasValuesGroupsAndDefaults) {
             "Examples:\n"
             "  prog go up\n"
             ".hidden\n");
-  EXPECT_THAT(help_page(usage.commands[1], 80), HasSubstr("times (default: 3)\n"));
-  EXPECT_THAT(help_page(usage, 80), HasSubstr("Usage: prog [OPTIONS] COMMAND\n"));
-  EXPECT_THAT(help_page(usage, 80), HasSubstr("\nCommands:\n  go                          goes"));
+  EXPECT_THAT(usage::help_page(usage.commands[1], 80), HasSubstr("times (default: 3)\n"));
+  EXPECT_THAT(usage::help_page(usage, 80), HasSubstr("Usage: prog [OPTIONS] COMMAND\n"));
+  EXPECT_THAT(usage::help_page(usage, 80),
+              HasSubstr("\nCommands:\n  go                          goes"));
 }
 
 TEST(HelpFormat, FitsTheTerminal) {
@@ -155,14 +157,14 @@ TEST(HelpFormat, FitsTheTerminal) {
 }
 
 TEST_F(UsageTest, IsWrittenForAnotherProgram) {
-  const Usage usage = usage_of(app_);
-  const auto read = usage_from_json(to_json(usage));
+  const usage::Usage usage = usage::usage_of(app_);
+  const auto read = usage::usage_from_json(usage::to_json(usage));
   ASSERT_TRUE(read) << read.error().message;
-  EXPECT_EQ(to_json(*read), to_json(usage));
-  EXPECT_EQ(help_page(read->commands[0], 80), help_page(usage.commands[0], 80));
-  EXPECT_EQ(bash_completion(*read), bash_completion(usage));
+  EXPECT_EQ(usage::to_json(*read), usage::to_json(usage));
+  EXPECT_EQ(usage::help_page(read->commands[0], 80), usage::help_page(usage.commands[0], 80));
+  EXPECT_EQ(usage::bash_completion(*read), usage::bash_completion(usage));
   for (const char* broken : {"", "{", "{}", "[]", R"({"name": 1})"}) {
-    EXPECT_FALSE(usage_from_json(broken)) << broken;
+    EXPECT_FALSE(usage::usage_from_json(broken)) << broken;
   }
 }
 
@@ -171,13 +173,13 @@ TEST_F(UsageTest, ErrorsDoNotShowProposals) {
     app_.parse("go up --run");
     FAIL() << "a value is missing";
   } catch (const CLI::ParseError& error) {
-    EXPECT_THAT(without_proposals(error.what()), HasSubstr("RUN"));
-    EXPECT_THAT(without_proposals(error.what()), Not(HasSubstr("last")));
+    EXPECT_THAT(usage::without_proposals(error.what()), HasSubstr("RUN"));
+    EXPECT_THAT(usage::without_proposals(error.what()), Not(HasSubstr("last")));
   }
 }
 
 TEST_F(UsageTest, TheManualPageHasItAll) {
-  const std::string page = manual_page(usage_of(app_), 1, "other(8)");
+  const std::string page = usage::manual_page(usage::usage_of(app_), 1, "other(8)");
   EXPECT_THAT(page, StartsWith(".\\\" Made by prog --manual.\n.TH PROG 1 \"\" \"Pareto Edge "));
   EXPECT_THAT(page, HasSubstr(".SH NAME\nprog \\- Does things.\n"));
   EXPECT_THAT(page, HasSubstr("\\fBprog\\fR \\fBgo\\fR [\\fIOPTION\\fR]... \\fIaction\\fR\n"));
@@ -194,8 +196,8 @@ TEST_F(UsageTest, TheManualPageHasItAll) {
 }
 
 TEST_F(UsageTest, TheReferencePageIsMarkdown) {
-  const Usage usage = usage_of(app_);
-  const std::string page = reference_page(usage.commands[0], "prog ");
+  const usage::Usage usage = usage::usage_of(app_);
+  const std::string page = usage::reference_page(usage.commands[0], "prog ");
   EXPECT_THAT(page, HasSubstr("\n# prog go\n\nGoes there.\n\n```\nprog go [OPTIONS] action\n```\n\n"
                               "## Arguments\n\n| | |\n|---|---|\n"
                               "| `action` | where: up, down (required) |\n\n## Ways\n\n"));
@@ -204,7 +206,7 @@ TEST_F(UsageTest, TheReferencePageIsMarkdown) {
   EXPECT_THAT(page, HasSubstr("| `--level low\\|high` | how far |\n"));
   EXPECT_THAT(page, HasSubstr("| `--json` | last\\~1 as JSON |\n"));
   EXPECT_THAT(page, EndsWith("\n## Examples\n\n```\nprog go up\n```\n\n.hidden\n"));
-  const std::string whole = reference_page(usage);
+  const std::string whole = usage::reference_page(usage);
   EXPECT_THAT(whole, HasSubstr("\n# prog\n\nDoes things.\n"));
   EXPECT_THAT(whole, HasSubstr("| [`go`](go.md) | goes there |\n| [`stay`](stay.md) |"));
   EXPECT_THAT(whole, EndsWith("\n## Notes\n\nExit codes: 0 done.\n"));
@@ -243,7 +245,7 @@ TEST_F(UsageTest, BehindAChoiceComesTheNextArgument) {
 }
 
 TEST_F(UsageTest, ZshIsToldTheSame) {
-  const std::string script = zsh_completion(usage_of(app_));
+  const std::string script = usage::zsh_completion(usage::usage_of(app_));
   EXPECT_THAT(script, StartsWith("#compdef prog\n"));
   EXPECT_THAT(script, HasSubstr("'go:goes there' 'stay:stays here'"));
   EXPECT_THAT(script, HasSubstr("    go) _arguments '(-h --help)-h[Print this help message and "
@@ -265,15 +267,16 @@ TEST_F(UsageTest, ZshIsToldTheSame) {
 TEST_F(UsageTest, IsPrintedByItsFlags) {
   EXPECT_FALSE(flags_.text(app_, 1, "")) << "nothing was asked for";
   app_.parse("--completion zsh");
-  EXPECT_EQ(flags_.text(app_, 1, ""), zsh_completion(usage_of(app_)));
+  EXPECT_EQ(flags_.text(app_, 1, ""), usage::zsh_completion(usage::usage_of(app_)));
   app_.parse("--completion bash");
-  EXPECT_EQ(flags_.text(app_, 1, ""), bash_completion(usage_of(app_)));
+  EXPECT_EQ(flags_.text(app_, 1, ""), usage::bash_completion(usage::usage_of(app_)));
   app_.parse("--manual");
-  EXPECT_EQ(flags_.text(app_, 1, ""), manual_page(usage_of(app_), 1, ""));
+  EXPECT_EQ(flags_.text(app_, 1, ""), usage::manual_page(usage::usage_of(app_), 1, ""));
   app_.parse("--reference prog");
-  EXPECT_EQ(flags_.text(app_, 1, ""), reference_page(usage_of(app_)));
+  EXPECT_EQ(flags_.text(app_, 1, ""), usage::reference_page(usage::usage_of(app_)));
   app_.parse("--reference stay");
-  EXPECT_EQ(flags_.text(app_, 1, ""), reference_page(usage_of(app_).commands[1], "prog "));
+  EXPECT_EQ(flags_.text(app_, 1, ""),
+            usage::reference_page(usage::usage_of(app_).commands[1], "prog "));
   EXPECT_THROW(app_.parse("--reference come"), CLI::ParseError);
   EXPECT_THROW(app_.parse("--completion fish"), CLI::ParseError);
 }

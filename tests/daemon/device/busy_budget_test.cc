@@ -5,7 +5,7 @@
 
 #include <chrono>
 
-namespace pareto::daemon {
+namespace pareto::daemon::device {
 namespace {
 
 using std::chrono::milliseconds;
@@ -102,4 +102,4 @@ TEST(BusyBudget, ALimitThatComesLaterCountsNothingThatWasBefore) {
 }
 
 }  // namespace
-}  // namespace pareto::daemon
+}  // namespace pareto::daemon::device

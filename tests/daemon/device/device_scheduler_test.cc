@@ -13,7 +13,7 @@
 
 #include "core/base/pause.h"
 
-namespace pareto::daemon {
+namespace pareto::daemon::device {
 namespace {
 
 using std::chrono::milliseconds;
@@ -261,4 +261,4 @@ TEST(DeviceScheduler, StagesThatCloseWhileManyWaitLeaveNobodyBehind) {
 }
 
 }  // namespace
-}  // namespace pareto::daemon
+}  // namespace pareto::daemon::device

@@ -10,7 +10,7 @@
 
 #include "daemon/device/turn_queue.h"
 
-namespace pareto::daemon {
+namespace pareto::daemon::device {
 
 using std::chrono::milliseconds;
 
@@ -85,4 +85,4 @@ class Device {
   TurnQueue queue_;
 };
 
-}  // namespace pareto::daemon
+}  // namespace pareto::daemon::device

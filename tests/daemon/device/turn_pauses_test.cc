@@ -4,7 +4,7 @@
 
 #include "tests/daemon/device/simulated_device.h"
 
-namespace pareto::daemon {
+namespace pareto::daemon::device {
 namespace {
 
 using testing::ElementsAre;
@@ -153,4 +153,4 @@ TEST(TurnQueue, CoresThatWereLetGoServeOthers) {
 }
 
 }  // namespace
-}  // namespace pareto::daemon
+}  // namespace pareto::daemon::device

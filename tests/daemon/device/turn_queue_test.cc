@@ -6,7 +6,7 @@
 
 #include "tests/daemon/device/simulated_device.h"
 
-namespace pareto::daemon {
+namespace pareto::daemon::device {
 namespace {
 
 using testing::ElementsAre;
@@ -225,4 +225,4 @@ TEST(TurnQueue, AnotherShareHoldsAtOnce) {
 }
 
 }  // namespace
-}  // namespace pareto::daemon
+}  // namespace pareto::daemon::device

@@ -40,7 +40,7 @@ class StageWorkTest : public testing::Test {
   const std::shared_ptr<StageMeter> meter_ = std::make_shared<StageMeter>();
   const StageContext context_{kWorkedPipeline, 1, "camera", meter_};
   std::vector<wire::Message> parts_;
-  const std::unique_ptr<DeviceScheduler> turns_ = DeviceScheduler::make({}).value();
+  const std::unique_ptr<device::DeviceScheduler> turns_ = device::DeviceScheduler::make({}).value();
   StageWork work_{context_,
                   shard(2, 2),
                   {turns_->open(kWorkedPipeline, 1)},
@@ -162,7 +162,7 @@ TEST_F(StageWorkTest, ATurnThatWasGivenAtOnceIsTheRequestsOwn) {
 
 TEST_F(StageWorkTest, WhatIsPausedWaits) {
   constexpr std::chrono::milliseconds kUrgent(5);
-  const auto device = DeviceScheduler::make({.cores = 1, .policy = "deadline"}).value();
+  const auto device = device::DeviceScheduler::make({.cores = 1, .policy = "deadline"}).value();
   StageWork work(
       context_, shard(2, 2), {device->open(kWorkedPipeline, 1)}, [] { return true; },
       [](const wire::Message&) {});

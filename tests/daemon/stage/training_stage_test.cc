@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "core/control/training_message.h"
-#include "core/runtime/training/trainer.h"
 #include "daemon/stage/stage_host.h"
+#include "runtime/training/trainer.h"
 #include "tests/daemon/support/fake_runner.h"
 #include "tests/daemon/support/pipeline.h"
 

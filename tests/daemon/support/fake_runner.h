@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/plan/shard.h"
-#include "core/runtime/runner_factory.h"
+#include "runtime/runner_factory.h"
 
 namespace pareto::daemon::test {
 

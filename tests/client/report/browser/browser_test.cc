@@ -118,11 +118,11 @@ TEST_F(ReportInBrowser, HoldsAThousandPlansInThreeMegabytes) {
 }
 
 TEST_F(ReportInBrowser, PicturesOfModelsAreMovedSearchedAndCut) {
-  const GraphPicture picture =
-      picture_of(test::two_branches(), {.view = PictureView::kOperators}).value();
-  const auto layout = lay_out(picture, Heat::kNone, {});
+  const graph::GraphPicture picture =
+      graph::picture_of(test::two_branches(), {.view = graph::PictureView::kOperators}).value();
+  const auto layout = graph::lay_out(picture, graph::Heat::kNone, {});
   ASSERT_TRUE(layout) << layout.error().message;
-  CandidateTable table;
+  graph::CandidateTable table;
   table.cells.columns = {{"cut"}, {"crosses", Align::kRight}};
   for (const auto& [name, before] :
        {std::pair<const char*, plan::OperatorRanges>{"after:stem", {{0, 2}}},
@@ -130,7 +130,7 @@ TEST_F(ReportInBrowser, PicturesOfModelsAreMovedSearchedAndCut) {
     table.cells.rows.push_back({.cells = {name, "1.00 KiB"}});
     table.candidates.push_back({{name, before}, {"Bx4x8x8"}});
   }
-  check({"picture"}, picture_page(picture, *layout, Heat::kNone, table).value());
+  check({"picture"}, graph::picture_page(picture, *layout, graph::Heat::kNone, table).value());
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 #include "tests/client/report/graph/toy_model.h"
 
-namespace pareto::report {
+namespace pareto::report::graph {
 namespace {
 
 using test::two_branches;
@@ -159,4 +159,4 @@ TEST(Heats, AreFoundByTheirNames) {
 }
 
 }  // namespace
-}  // namespace pareto::report
+}  // namespace pareto::report::graph

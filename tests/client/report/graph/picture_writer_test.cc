@@ -11,7 +11,7 @@
 #include "tests/client/report/graph/toy_model.h"
 #include "tests/support/process.h"
 
-namespace pareto::report {
+namespace pareto::report::graph {
 namespace {
 
 using test::two_branches;
@@ -210,4 +210,4 @@ TEST(Cards, NumbersAreOneLine) {
 }
 
 }  // namespace
-}  // namespace pareto::report
+}  // namespace pareto::report::graph

@@ -5,11 +5,11 @@
 
 #include <random>
 
-#include "core/runtime/shard_runner.h"
 #include "partitioner/model/emit/emit.h"
 #include "partitioner/model/graph/cuts.h"
 #include "partitioner/model/zoo/model_builder.h"
 #include "partitioner/planning/search/graph_ideals.h"
+#include "runtime/shard_runner.h"
 #include "tests/partitioner/scripted.h"
 
 namespace pareto::model {
@@ -184,19 +184,19 @@ TEST(CutAtEveryIdeal, TransposedViewsKeepTheirStrides) {
 }
 
 TEST(ChainsOfIdeals, OfGooglenet) {
-  ModelOptions options;
+  zoo::ModelOptions options;
   options.num_classes = 10;
   options.input = {{{3, 64, 64}, DType::kFloat32}};
-  const auto model = open_model("googlenet", options);
+  const auto model = zoo::open_model("googlenet", options);
   ASSERT_TRUE(model) << model.error().message;
   expect_chains_equal(*model, 12, 4);
 }
 
 TEST(ChainsOfIdeals, OfInceptionv3) {
-  ModelOptions options;
+  zoo::ModelOptions options;
   options.num_classes = 10;
   options.input = {{{3, 96, 96}, DType::kFloat32}};
-  const auto model = open_model("inceptionv3", options);
+  const auto model = zoo::open_model("inceptionv3", options);
   ASSERT_TRUE(model) << model.error().message;
   expect_chains_equal(*model, 8, 5);
 }

@@ -19,10 +19,10 @@ using test::scripted;
 using testing::HasSubstr;
 
 Expected<Model> small_network() {
-  ModelOptions small;
+  zoo::ModelOptions small;
   small.num_classes = 10;
   small.input = {{{3, 64, 64}, DType::kFloat32}};
-  return open_model("squeezenet1_0", small);
+  return zoo::open_model("squeezenet1_0", small);
 }
 
 Cut cut_named(const Model& model, const std::string& name) {

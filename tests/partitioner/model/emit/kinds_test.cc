@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/runtime/torch/convert.h"
 #include "partitioner/model/emit/emit.h"
 #include "partitioner/model/emit/verify.h"
+#include "runtime/torch/convert.h"
 #include "tests/partitioner/scripted.h"
 #include "tests/support/process.h"
 

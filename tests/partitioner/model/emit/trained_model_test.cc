@@ -6,9 +6,9 @@
 
 #include <algorithm>
 
-#include "core/runtime/torch/convert.h"
 #include "partitioner/model/zoo/checkpoint.h"
 #include "partitioner/model/zoo/model_builder.h"
+#include "runtime/torch/convert.h"
 #include "tests/partitioner/model/emit/tied.h"
 #include "tests/support/process.h"
 
@@ -33,18 +33,18 @@ class TrainedModelTest : public testing::Test {
   }
 
   static Model open_builtin(const std::string& weights = "") {
-    ModelOptions options;
+    zoo::ModelOptions options;
     options.num_classes = 5;
     options.input = std::vector{image()};
     options.weights = weights;
-    auto model = open_model("resnet18", options);
+    auto model = zoo::open_model("resnet18", options);
     EXPECT_TRUE(model) << model.error().message;
     return *std::move(model);
   }
   static Expected<Model> open_file(const std::string& file, const char* shapes) {
-    ModelOptions options;
+    zoo::ModelOptions options;
     options.input = parse_input_shapes(shapes).value();
-    return open_model(file, options);
+    return zoo::open_model(file, options);
   }
   static InputShape image() { return parse_input_shapes("3x32x32").value().front(); }
 
@@ -88,7 +88,7 @@ TEST_F(TrainedModelTest, BothFilesOfABuiltInModelGiveTheSameBits) {
   const auto state = trained_state(model, changed(model), 42);
   ASSERT_TRUE(state) << state.error().message;
   ASSERT_TRUE(write_torchscript(path("trained.pt"), model, *state));
-  ASSERT_TRUE(write_checkpoint(path("trained.pth"), *state));
+  ASSERT_TRUE(zoo::write_checkpoint(path("trained.pth"), *state));
 
   const Model by_weights = open_builtin(path("trained.pth"));
   const auto whole = open_file(path("trained.pt"), "3x32x32");
@@ -110,7 +110,7 @@ TEST_F(TrainedModelTest, PythonReadsBothFiles) {
   const auto state = trained_state(model, changed(model), 42);
   ASSERT_TRUE(state) << state.error().message;
   ASSERT_TRUE(write_torchscript(path("trained.pt"), model, *state));
-  ASSERT_TRUE(write_checkpoint(path("trained.pth"), *state));
+  ASSERT_TRUE(zoo::write_checkpoint(path("trained.pth"), *state));
   EXPECT_EQ(python(R"(
 import torchvision
 state = torch.load(folder + '/trained.pth')
@@ -158,7 +158,7 @@ torch.jit.script(net).save(folder + '/net.pt')
   EXPECT_EQ(number_in(*named(*state, "frozen.num_batches_tracked")), 3);
   ASSERT_NE(named(*state, "unused.weight"), nullptr);
   ASSERT_TRUE(write_torchscript(path("trained.pt"), *model, *state));
-  ASSERT_TRUE(write_checkpoint(path("trained.pth"), *state));
+  ASSERT_TRUE(zoo::write_checkpoint(path("trained.pth"), *state));
   EXPECT_EQ(python(R"(
 net = torch.jit.load(folder + '/trained.pt')
 before = torch.jit.load(folder + '/net.pt')
@@ -182,7 +182,7 @@ TEST_F(TrainedModelTest, AllNamesOfATiedWeightChange) {
   ASSERT_NE(named(*state, "encoder"), nullptr);
   ASSERT_NE(named(*state, "decoder"), nullptr);
   EXPECT_TRUE(bit_equal(*named(*state, "encoder"), *named(*state, "decoder")));
-  ASSERT_TRUE(write_checkpoint(path("tied.pth"), *state));
+  ASSERT_TRUE(zoo::write_checkpoint(path("tied.pth"), *state));
   EXPECT_EQ(python("state = torch.load(folder + '/tied.pth')\n"
                    "print(state['encoder'].data_ptr() == state['decoder'].data_ptr(), end='')"),
             "True");
@@ -205,7 +205,7 @@ TEST_F(TrainedModelTest, AFolderThatIsNotThereIsNamed) {
   const auto state = trained_state(model, {}, 0);
   ASSERT_TRUE(state) << state.error().message;
   for (const auto& written : {write_torchscript(path("no/model.pt"), model, *state),
-                              write_checkpoint(path("no/model.pth"), *state)}) {
+                              zoo::write_checkpoint(path("no/model.pth"), *state)}) {
     ASSERT_FALSE(written);
     EXPECT_EQ(written.error().code, ErrorCode::kNotFound);
     EXPECT_THAT(written.error().message, HasSubstr("no/model.pt"));

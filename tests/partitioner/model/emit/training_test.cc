@@ -10,10 +10,10 @@
 #include <map>
 
 #include "core/plan/training_order.h"
-#include "core/runtime/shard_runner.h"
-#include "core/runtime/torch/convert.h"
-#include "core/runtime/training/trainer.h"
 #include "partitioner/model/emit/emit.h"
+#include "runtime/shard_runner.h"
+#include "runtime/torch/convert.h"
+#include "runtime/training/trainer.h"
 #include "tests/partitioner/scripted.h"
 
 namespace pareto::model {

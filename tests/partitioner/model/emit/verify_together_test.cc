@@ -36,10 +36,10 @@ VerifyOptions plain_options(std::vector<Cut> cuts) {
 }
 
 TEST(VerifyTogether, AllFrontiersOfABranchedModelAreEqual) {
-  ModelOptions small;
+  zoo::ModelOptions small;
   small.num_classes = 10;
   small.input = {{{3, 64, 64}, DType::kFloat32}};
-  const auto model = open_model("squeezenet1_0", small);
+  const auto model = zoo::open_model("squeezenet1_0", small);
   ASSERT_TRUE(model) << model.error().message;
   const VerifyOptions options = plain_options(frontiers(*model));
   ASSERT_GT(options.cuts.size(), 30U);

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "core/runtime/torch/convert.h"
 #include "partitioner/model/graph/flat_graph.h"
 #include "partitioner/model/graph/flatten.h"
+#include "runtime/torch/convert.h"
 #include "tests/partitioner/scripted.h"
 
 namespace pareto::test {

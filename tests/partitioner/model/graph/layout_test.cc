@@ -6,7 +6,7 @@
 
 #include <random>
 
-#include "core/runtime/torch/compat.h"
+#include "runtime/torch/compat.h"
 
 namespace pareto::model {
 namespace {

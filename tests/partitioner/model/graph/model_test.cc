@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "core/runtime/torch/convert.h"
+#include "runtime/torch/convert.h"
 #include "tests/partitioner/scripted.h"
 
 namespace pareto::model {

@@ -84,10 +84,10 @@ std::string refused_cuts(const Model& model) {
 }
 
 TEST(Sizes, OfPicturesAreFollowedThroughANetwork) {
-  ModelOptions options;
+  zoo::ModelOptions options;
   options.num_classes = 10;
   options.input = parse_input_shapes("3x64..128/32x64..96/32").value();
-  const auto model = open_model("resnet18", options);
+  const auto model = zoo::open_model("resnet18", options);
   ASSERT_TRUE(model) << model.error().message;
   ASSERT_EQ(model->graph().sizes.size(), 2U);
   EXPECT_EQ(model->graph().sizes[0], (VaryingSize{"H", 64, 128, 32}));

@@ -9,7 +9,7 @@
 #include <random>
 #include <set>
 
-#include "core/runtime/torch/convert.h"
+#include "runtime/torch/convert.h"
 #include "tests/partitioner/model/readers/format_bytes.h"
 #include "tests/partitioner/scripted.h"
 

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 #include <torch/custom_class.h>
 
-#include "core/runtime/operator_libraries.h"
 #include "partitioner/model/graph/flat_graph.h"
+#include "runtime/operator_libraries.h"
 #include "tests/partitioner/model/readers/format_bytes.h"
 #include "tests/partitioner/scripted.h"
 #include "tests/support/rewritten_archive.h"

@@ -95,10 +95,10 @@ class Architecture {
  private:
   static model::Model open(const std::string& name, std::int64_t height, std::int64_t width,
                            std::int64_t classes) {
-    model::ModelOptions options;
+    model::zoo::ModelOptions options;
     options.num_classes = classes;
     options.input = {{{3, height, width}, DType::kFloat32}};
-    return model::open_model(name, options).value();
+    return model::zoo::open_model(name, options).value();
   }
   std::vector<std::int64_t> sizes_of(std::int64_t value) const {
     std::vector<std::int64_t> sizes;

@@ -6,7 +6,7 @@
 
 #include "partitioner/model/zoo/model_builder.h"
 
-namespace pareto::model {
+namespace pareto::model::zoo {
 namespace {
 
 using testing::AllOf;
@@ -148,4 +148,4 @@ TEST(BuiltinModels, ClassesHaveToBeSomeAndNotTooMany) {
 }
 
 }  // namespace
-}  // namespace pareto::model
+}  // namespace pareto::model::zoo

@@ -14,7 +14,7 @@
 #include "partitioner/model/zoo/pickle.h"
 #include "tests/support/process.h"
 
-namespace pareto::model {
+namespace pareto::model::zoo {
 namespace {
 
 using testing::HasSubstr;
@@ -249,4 +249,4 @@ TEST(SeededWeights, AreTheSameOnEveryMachine) {
 }
 
 }  // namespace
-}  // namespace pareto::model
+}  // namespace pareto::model::zoo

@@ -3,11 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/runtime/schedules/clusters.h"
 #include "partitioner/model/graph/call_graph.h"
+#include "runtime/schedules/clusters.h"
 #include "tests/partitioner/model/zoo/architecture.h"
 
-namespace pareto::model {
+namespace pareto::model::zoo {
 namespace {
 
 using test::Architecture;
@@ -49,4 +49,4 @@ INSTANTIATE_TEST_SUITE_P(Paper, ClustersTable,
                          [](const auto& row) { return std::string(row.param.model); });
 
 }  // namespace
-}  // namespace pareto::model
+}  // namespace pareto::model::zoo

@@ -4,7 +4,7 @@
 
 #include "tests/partitioner/model/zoo/architecture.h"
 
-namespace pareto::model {
+namespace pareto::model::zoo {
 namespace {
 
 using test::Architecture;
@@ -39,4 +39,4 @@ TEST(DeepLab, PicturesOfABatchAreIndependent) {
 }
 
 }  // namespace
-}  // namespace pareto::model
+}  // namespace pareto::model::zoo

@@ -5,7 +5,7 @@
 #include "partitioner/model/zoo/model_builder.h"
 #include "partitioner/planning/search/graph_ideals.h"
 
-namespace pareto::model {
+namespace pareto::model::zoo {
 namespace {
 
 std::size_t count(const std::string& name, std::int64_t side) {
@@ -24,4 +24,4 @@ TEST(IdealCount, OfAChainAreItsPositions) { EXPECT_EQ(count("mobilenetv2", 64), 
 TEST(IdealCount, OfBranchesTheirCombinations) { EXPECT_EQ(count("inceptionv3", 128), 1352U); }
 
 }  // namespace
-}  // namespace pareto::model
+}  // namespace pareto::model::zoo

@@ -5,7 +5,7 @@
 
 #include "tests/partitioner/model/zoo/architecture.h"
 
-namespace pareto::model {
+namespace pareto::model::zoo {
 namespace {
 
 using test::Architecture;
@@ -48,4 +48,4 @@ TEST(InceptionV3, PicturesOfABatchAreIndependent) {
 }
 
 }  // namespace
-}  // namespace pareto::model
+}  // namespace pareto::model::zoo

@@ -8,7 +8,7 @@
 
 #include "tests/partitioner/scripted.h"
 
-namespace pareto::model {
+namespace pareto::model::zoo {
 namespace {
 
 using test::scripted;
@@ -122,4 +122,4 @@ TEST(Losses, AFileHasToHaveAGradient) {
 }
 
 }  // namespace
-}  // namespace pareto::model
+}  // namespace pareto::model::zoo

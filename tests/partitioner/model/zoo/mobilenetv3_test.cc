@@ -4,7 +4,7 @@
 
 #include "tests/partitioner/model/zoo/architecture.h"
 
-namespace pareto::model {
+namespace pareto::model::zoo {
 namespace {
 
 using test::Architecture;
@@ -51,4 +51,4 @@ TEST(MobileNetV3, PicturesOfABatchAreIndependent) {
 }
 
 }  // namespace
-}  // namespace pareto::model
+}  // namespace pareto::model::zoo

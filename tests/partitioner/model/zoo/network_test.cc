@@ -7,7 +7,7 @@
 
 #include <functional>
 
-namespace pareto::model {
+namespace pareto::model::zoo {
 namespace {
 
 /// Runs what `build` makes of a picture, with the weights that it got.
@@ -127,4 +127,4 @@ TEST(Network, WeightsKeepActivationsAsLargeAsTheyAre) {
 }
 
 }  // namespace
-}  // namespace pareto::model
+}  // namespace pareto::model::zoo

@@ -6,7 +6,7 @@
 #include "core/base/file.h"
 #include "partitioner/model/zoo/model_builder.h"
 
-namespace pareto::model {
+namespace pareto::model::zoo {
 namespace {
 
 using ::testing::HasSubstr;
@@ -52,4 +52,4 @@ TEST_F(OpenModel, AFileThatIsNotThereIsSaid) {
 }
 
 }  // namespace
-}  // namespace pareto::model
+}  // namespace pareto::model::zoo

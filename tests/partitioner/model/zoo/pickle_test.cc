@@ -7,7 +7,7 @@
 
 #include "tests/partitioner/model/zoo/pickle_bytes.h"
 
-namespace pareto::model {
+namespace pareto::model::zoo {
 namespace {
 
 using test::pickled_text;
@@ -181,4 +181,4 @@ TEST(Pickle, DamagedAnywhereItIsAnswered) {
 }
 
 }  // namespace
-}  // namespace pareto::model
+}  // namespace pareto::model::zoo

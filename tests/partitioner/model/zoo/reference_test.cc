@@ -18,7 +18,7 @@
 #include "partitioner/model/zoo/model_builder.h"
 #include "tests/support/process.h"
 
-namespace pareto::model {
+namespace pareto::model::zoo {
 namespace {
 
 struct Reference {
@@ -152,4 +152,4 @@ TEST(BuiltinModels, EachIsComparedWithAReference) {
 }
 
 }  // namespace
-}  // namespace pareto::model
+}  // namespace pareto::model::zoo

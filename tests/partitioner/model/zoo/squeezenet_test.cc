@@ -4,7 +4,7 @@
 
 #include "tests/partitioner/model/zoo/architecture.h"
 
-namespace pareto::model {
+namespace pareto::model::zoo {
 namespace {
 
 using test::Architecture;
@@ -49,4 +49,4 @@ TEST(SqueezeNet, PicturesOfABatchAreIndependent) {
 }
 
 }  // namespace
-}  // namespace pareto::model
+}  // namespace pareto::model::zoo

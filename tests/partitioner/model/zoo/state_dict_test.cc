@@ -9,7 +9,7 @@
 #include "core/base/file.h"
 #include "tests/partitioner/model/zoo/pickle_bytes.h"
 
-namespace pareto::model {
+namespace pareto::model::zoo {
 namespace {
 
 using test::PickledTensor;
@@ -211,4 +211,4 @@ TEST_F(Legacy, StoragesThatAreNotThereAreRefused) {
 }
 
 }  // namespace
-}  // namespace pareto::model
+}  // namespace pareto::model::zoo

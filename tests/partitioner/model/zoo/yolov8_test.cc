@@ -4,7 +4,7 @@
 
 #include "tests/partitioner/model/zoo/architecture.h"
 
-namespace pareto::model {
+namespace pareto::model::zoo {
 namespace {
 
 using test::Architecture;
@@ -71,4 +71,4 @@ TEST(Yolo, PicturesOfABatchAreIndependent) {
 }
 
 }  // namespace
-}  // namespace pareto::model
+}  // namespace pareto::model::zoo

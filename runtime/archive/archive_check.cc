@@ -1,0 +1,193 @@
+#include "runtime/archive/archive_check.h"
+
+#include <caffe2/serialize/inline_container.h>
+#include <caffe2/serialize/read_adapter_interface.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "runtime/archive/class_bodies.h"
+#include "runtime/archive/code_calls.h"
+#include "runtime/archive/code_nesting.h"
+#include "runtime/archive/code_words.h"
+#include "runtime/archive/definition_chain.h"
+#include "runtime/archive/pickle_check.h"
+#include "runtime/archive/zip_records.h"
+
+namespace pareto::runtime {
+namespace {
+
+Expected<> check_code(std::string_view code) {
+  PARETO_TRY(check_nesting(code));
+  return check_class_bodies(code);
+}
+
+/// Returns the folder of the records that a pickle's tensors are in: "data/" of "data.pkl".
+std::string folder_of(const std::string& pickle) {
+  return pickle.substr(0, pickle.rfind('.')) + "/";
+}
+
+/// A record of an archive as the check needs it.
+struct Record {
+  std::string name;
+  std::uint64_t size = 0;  ///< bytes
+};
+using Records = std::vector<Record>;
+/// Returns the bytes of the record of that index.
+using ReadRecord = std::function<Expected<std::string>(std::size_t index)>;
+
+using Check = std::function<Expected<>(const std::string& name, std::string_view text)>;
+
+bool is_code(const std::string& name) { return lower_case(name).ends_with(".py"); }
+
+/// "data.pkl", "constants.pkl", "….debug_pkl"; the tensors are in files of their own.
+bool is_pickle(const std::string& name) { return lower_case(name).ends_with("pkl"); }
+
+/// Checks that records are as large as tensors take for granted: LibTorch reads that many bytes of
+/// them.
+Expected<> check_records_of(const ClaimedBytes& claimed, const std::string& folder,
+                            const Records& records) {
+  for (const auto& [key, bytes] : claimed) {
+    const std::string name = folder + key;
+    const auto found = std::ranges::find(records, name, &Record::name);
+    if (bytes == 0 || found == records.end() || found->size >= bytes) continue;
+    return fail(ErrorCode::kCorrupt, "a tensor of {} bytes has {} ({})", bytes, found->size, name);
+  }
+  return {};
+}
+
+/// Checks what could end the process as LibTorch reads it. `others` checks each record too.
+Expected<> check_records(const Records& records, const ReadRecord& read, const Check& others) {
+  DefinitionChain chain;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const std::string& name = records[i].name;
+    if (!is_code(name) && !is_pickle(name)) continue;
+    PARETO_ASSIGN(const std::string text, read(i));
+    if (is_code(name)) {
+      PARETO_TRY(with_context(check_code(text), "{}", name));
+      chain.add(name, text);
+    } else {
+      PARETO_ASSIGN(const ClaimedBytes claimed, with_context(check_values(text), "{}", name));
+      PARETO_TRY(with_context(check_records_of(claimed, folder_of(name), records), "{}", name));
+    }
+    PARETO_TRY(with_context(others(name, text), "{}", name));
+  }
+  return chain.check();
+}
+
+/// Takes anything.
+Expected<> accept(const std::string& /*name*/, std::string_view /*text*/) { return {}; }
+
+/// Bytes in memory, as LibTorch reads them.
+class MemoryReader final : public caffe2::serialize::ReadAdapterInterface {
+ public:
+  explicit MemoryReader(std::string_view bytes) : bytes_(bytes) {}
+
+  std::size_t size() const override { return bytes_.size(); }
+  std::size_t read(std::uint64_t at, void* into, std::size_t count,
+                   const char* /*what*/) const override {
+    if (at > bytes_.size()) return 0;
+    return bytes_.copy(static_cast<char*>(into), count, at);
+  }
+
+ private:
+  std::string_view bytes_;
+};
+
+/// Checks an archive that only LibTorch reads. It tells a record's size with its bytes alone.
+Expected<> check_with_reader(std::string_view archive) {
+  caffe2::serialize::PyTorchStreamReader reader(std::make_shared<MemoryReader>(archive));
+  Records records;
+  for (const std::string& name : reader.getAllRecords()) {
+    const bool is_text = is_code(name) || is_pickle(name);
+    records.push_back({name, is_text ? 0 : std::get<1>(reader.getRecord(name))});
+  }
+  const auto read = [&](std::size_t index) -> Expected<std::string> {
+    const auto [bytes, size] = reader.getRecord(records[index].name);
+    return std::string(static_cast<const char*>(bytes.get()), size);
+  };
+  return check_records(records, read, accept);
+}
+
+Expected<> check_list(const std::vector<ZipRecord>& list, const Check& others) {
+  Records records;
+  for (const ZipRecord& record : list) records.push_back({record.name, record.size});
+  const auto read = [&](std::size_t index) { return read_zip_record(list[index]); };
+  return check_records(records, read, others);
+}
+
+/// Returns a record's name without the archive's own, which LibTorch cuts off.
+std::string without_root(const std::string& name) {
+  return name.substr(std::min(name.find('/'), name.size() - 1) + 1);
+}
+
+/// Checks that LibTorch's writer made a record of that name.
+Expected<> check_record_name(const std::string& name) {
+  const bool numbered =
+      name.find_first_not_of("0123456789", name.rfind('/') + 1) == std::string::npos;
+  const bool known =
+      name == "data.pkl" || name == "constants.pkl" || name == "version" || name == "byteorder" ||
+      name.starts_with(".data/") || (name.starts_with("data/") && numbered) ||
+      (name.starts_with("constants/") && numbered) ||
+      (name.starts_with("code/") && (name.ends_with(".py") || name.ends_with(".py.debug_pkl")));
+  if (known) return {};
+  return fail(ErrorCode::kPermission, "no shard has a record \"{}\"", name);
+}
+
+/// Reads the list of a shard's records, and checks their names, sizes and checksums. Names have no
+/// root.
+Expected<std::vector<ZipRecord>> read_shard_list(std::string_view archive) {
+  PARETO_ASSIGN(auto records, read_zip_list(archive));
+  const std::string root = records.empty() ? "" : records[0].name;
+  for (ZipRecord& record : records) {
+    const bool same =
+        record.name.substr(0, record.name.find('/')) == root.substr(0, root.find('/'));
+    if (!same) return fail(ErrorCode::kCorrupt, "its records are of two archives");
+    record.name = without_root(record.name);
+    PARETO_TRY(check_record_name(record.name));
+    if (record.compressed || is_code(record.name) || is_pickle(record.name)) continue;
+    PARETO_TRY(read_zip_record(record));
+  }
+  return records;
+}
+
+}  // namespace
+
+Expected<> check_archive(std::string_view archive) {
+  if (auto list = read_zip_list(archive)) {
+    for (ZipRecord& record : *list) record.name = without_root(record.name);
+    return check_list(*list, accept);
+  }
+  try {
+    return check_with_reader(archive);
+  } catch (const std::exception&) {
+    // It is no archive, or a damaged one: LibTorch refuses it, and says why.
+    return {};
+  }
+}
+
+Expected<> check_shard_archive(std::string_view archive) {
+  PARETO_ASSIGN(const std::vector<ZipRecord> list, read_shard_list(archive));
+  std::uint64_t code_bytes = 0;
+  CodeCalls calls;
+  for (const ZipRecord& record : list) {
+    if (!is_code(record.name)) continue;
+    code_bytes += record.size;
+    if (code_bytes > kMostCodeBytes) {
+      return fail(ErrorCode::kCorrupt, "its code has more than {} MiB", kMostCodeBytes >> 20);
+    }
+    PARETO_ASSIGN(const std::string code, read_zip_record(record));
+    PARETO_TRY(with_context(calls.add(code), "{}", record.name));
+  }
+  return check_list(list, [&](const std::string& name, std::string_view text) -> Expected<> {
+    return is_code(name) ? calls.check(text) : check_pickled_classes(text);
+  });
+}
+
+}  // namespace pareto::runtime

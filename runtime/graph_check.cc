@@ -1,0 +1,90 @@
+#include "runtime/graph_check.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "runtime/archive/code_calls.h"
+#include "runtime/archive/operator_review.h"
+#include "runtime/torch/compat.h"
+
+namespace pareto::runtime {
+namespace {
+
+bool holds_any_type(const c10::TypePtr& type) {
+  const auto contained = type->containedTypes();
+  return std::any_of(contained.begin(), contained.end(), [](const c10::TypePtr& inner) {
+    return inner->kind() == c10::TypeKind::AnyType || holds_any_type(inner);
+  });
+}
+
+Expected<> check_value_type(const c10::TypePtr& type) {
+  if (const auto object = type->cast<c10::ClassType>()) {
+    return object->name() ? check_class(object->name()->qualifiedName()) : Expected<>{};
+  }
+  // A module's attributes are checked by themselves.
+  if (!holds_any_type(type)) return {};
+  return fail(ErrorCode::kPermission, "no shard may have a value of the type {}", type->str());
+}
+
+/// Returns the function that a node calls; null: one that is not of the archive.
+torch::jit::Function* called_by(const torch::jit::Node& node) {
+  if (node.kind() == c10::prim::CallFunction) {
+    const auto type = node.input(0)->type()->cast<c10::FunctionType>();
+    return type ? torch::jit::tryToGraphFunction(*type->function()) : nullptr;
+  }
+  const auto object = node.input(0)->type()->cast<c10::ClassType>();
+  auto* const method = object ? object->findMethod(node.s(c10::attr::name)) : nullptr;
+  return method != nullptr ? torch::jit::tryToGraphFunction(*method) : nullptr;
+}
+
+Expected<> check_node(const torch::jit::Node& node) {
+  PARETO_TRY(check_operator(node.kind().toQualString()));
+  const bool calls = node.kind() == c10::prim::CallFunction || node.kind() == c10::prim::CallMethod;
+  if (calls && called_by(node) == nullptr) {
+    return fail(ErrorCode::kPermission, "it calls a function that the archive does not have");
+  }
+  for (const torch::jit::Value* const output : node.outputs()) {
+    PARETO_TRY(check_value_type(output->type()));
+  }
+  return {};
+}
+
+Expected<> check_block(torch::jit::Block* block) {
+  for (torch::jit::Node* const node : block->nodes()) {
+    PARETO_TRY(check_node(*node));
+    for (torch::jit::Block* const inner : node->blocks()) PARETO_TRY(check_block(inner));
+  }
+  return {};
+}
+
+Expected<> check_attributes(const torch::jit::Module& module) {
+  for (const auto& attribute : module.named_attributes(/*recurse=*/false)) {
+    const c10::IValue& value = attribute.value;
+    const bool plain = value.isTensor() || value.isScalar() || value.isBool() || value.isNone() ||
+                       value.isString() || value.isDevice() || value.isObject();
+    if (!plain) {
+      return fail(ErrorCode::kPermission, "no shard may have the attribute {} of the type {}",
+                  attribute.name, value.type()->str());
+    }
+    PARETO_TRY(with_context(check_value_type(value.type()), "the attribute {}", attribute.name));
+  }
+  return {};
+}
+
+}  // namespace
+
+Expected<> check_graphs(const torch::jit::Module& module) {
+  PARETO_TRY(check_attributes(module));
+  for (torch::jit::Function* function : module._ivalue()->compilation_unit()->get_functions()) {
+    auto* const code = torch::jit::tryToGraphFunction(*function);
+    if (code == nullptr) {
+      return fail(ErrorCode::kPermission, "no shard may have the function {}", function->name());
+    }
+    code->ensure_defined();
+    PARETO_TRY(check_block(code->graph()->block()));
+  }
+  return {};
+}
+
+}  // namespace pareto::runtime

@@ -1,0 +1,23 @@
+// Checks what LibTorch made of a shard's code, before any of it runs. It includes LibTorch: include
+// it only in sources of runtime and their tests.
+#pragma once
+
+#include <torch/script.h>
+
+#include "core/base/error.h"
+
+namespace pareto::runtime {
+
+/// Checks every function of the module and of the archive it came from:
+/// - Each node is an operator that shards may use (archive/operator_review.h).
+/// - Calls lead to functions of the archive.
+/// - No container holds values of any type: it could hold itself, and freeing it would use up the
+///   stack.
+/// - Attributes of the module are tensors, numbers and texts. Others could grow from request to
+///   request.
+///
+/// The code was checked before (archive/code_calls.h): this is the second wall.
+/// Fails: kPermission. May throw c10::Error (code that cannot be compiled).
+Expected<> check_graphs(const torch::jit::Module& module);
+
+}  // namespace pareto::runtime

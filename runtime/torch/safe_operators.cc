@@ -1,0 +1,200 @@
+#include "runtime/torch/safe_operators.h"
+
+#include <torch/csrc/jit/runtime/operator.h>
+
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "core/base/counted.h"
+#include "runtime/torch/compat.h"
+
+namespace pareto::runtime {
+namespace {
+
+using torch::jit::Operation;
+using torch::jit::Operator;
+using torch::jit::Stack;
+/// Throws if the operator may not run on what the stack ends with.
+using StackCheck = std::function<void(const Stack&)>;
+using IsMeant = std::function<bool(const c10::FunctionSchema&)>;
+
+void check_division(const Stack& stack) {
+  const c10::IValue& dividend = stack[stack.size() - 2];
+  const c10::IValue& divisor = stack.back();
+  if (!dividend.isInt() || !divisor.isInt()) return;
+  if (divisor.toInt() == 0) throw std::runtime_error("a whole number is divided by 0");
+  if (divisor.toInt() == -1 && dividend.toInt() == std::numeric_limits<std::int64_t>::min()) {
+    throw std::runtime_error("the least whole number is divided by -1");
+  }
+}
+
+void check_order(const c10::IValue& list) {
+  if (!list.isDoubleList()) throw std::runtime_error("a list of values without an order is sorted");
+  for (const double value : list.toDoubleVector()) {
+    if (std::isnan(value)) throw std::runtime_error("a list with a NaN is sorted");
+  }
+}
+void check_sorted(const Stack& stack) { check_order(stack.back()); }
+/// sort() has a flag behind the list.
+void check_sort(const Stack& stack) { check_order(stack[stack.size() - 2]); }
+
+bool is_of_numbers(const c10::FunctionSchema& schema) {
+  const auto is_number = [](const c10::Argument& argument) {
+    const auto kind = argument.type()->kind();
+    return kind == c10::TypeKind::IntType || kind == c10::TypeKind::NumberType;
+  };
+  const auto& arguments = schema.arguments();
+  return arguments.size() == 2 && is_number(arguments[0]) && is_number(arguments[1]);
+}
+
+/// Returns whether it sorts a list of what may have no order.
+bool sorts_list(const c10::FunctionSchema& schema) {
+  const auto& arguments = schema.arguments();
+  const auto list = arguments.empty() ? nullptr : arguments[0].type()->cast<c10::ListType>();
+  if (list == nullptr) return false;
+  const auto kind = list->getElementType()->kind();
+  return kind == c10::TypeKind::FloatType || kind == c10::TypeKind::TensorType ||
+         kind == c10::TypeKind::VarType;
+}
+
+/// Puts the check before those operators of the name that `is_meant` takes.
+void put_before(const char* name, const IsMeant& is_meant, const StackCheck& check) {
+  // A copy: LibTorch's own list changes in the loop.
+  const std::vector<std::shared_ptr<Operator>> all =
+      torch::jit::getAllOperatorsFor(c10::Symbol::fromQualString(name));
+  for (const std::shared_ptr<Operator>& known : all) {
+    if (!is_meant(known->schema())) continue;
+    const c10::FunctionSchema schema = known->schema();
+    // Nodes made before keep a pointer to the operator that is replaced.
+    Operation checked = [known, operation = known->getOperation(), check](Stack& stack) mutable {
+      check(stack);
+      operation(stack);
+    };
+    torch::jit::deregisterOperator(schema);
+    torch::jit::registerOperator(Operator(schema.name(), schema.overload_name(), schema.arguments(),
+                                          schema.returns(), std::move(checked),
+                                          known->aliasAnalysisKind()));
+  }
+}
+
+/// The lengths that lists of whole numbers have to have: kernels take their elements unchecked.
+struct ListLengths {
+  const char* name;
+  std::vector<std::pair<std::string, std::size_t>> lengths;  ///< the length of each argument
+};
+
+const std::vector<ListLengths>& list_lengths() {
+  static const std::vector<ListLengths> kLengths{
+      {"aten::reflection_pad1d", {{"padding", 2}}},
+      {"aten::reflection_pad2d", {{"padding", 4}}},
+      {"aten::reflection_pad3d", {{"padding", 6}}},
+      {"aten::replication_pad1d", {{"padding", 2}}},
+      {"aten::replication_pad2d", {{"padding", 4}}},
+      {"aten::replication_pad3d", {{"padding", 6}}},
+      {"aten::max_unpool2d", {{"output_size", 2}}},
+      {"aten::max_unpool3d", {{"output_size", 3}, {"stride", 3}, {"padding", 3}}}};
+  return kLengths;
+}
+
+void check_lengths(const ListLengths& wanted) {
+  const auto all = torch::jit::getAllOperatorsFor(c10::Symbol::fromQualString(wanted.name));
+  for (const std::shared_ptr<Operator>& known : all) {
+    const std::string overload = known->schema().overload_name();
+    const std::vector<c10::Argument> arguments = known->schema().arguments();
+    put_before(
+        wanted.name,
+        [&](const c10::FunctionSchema& schema) { return schema.overload_name() == overload; },
+        [&wanted, arguments](const Stack& stack) {
+          for (const auto& [name, length] : wanted.lengths) {
+            for (std::size_t i = 0; i < arguments.size(); ++i) {
+              if (arguments[i].name() != name) continue;
+              const c10::IValue& list = stack[stack.size() - arguments.size() + i];
+              if (list.isIntList() && list.toIntVector().size() != length) {
+                throw std::runtime_error(fmt::format("{}: {} has {}, not {}", wanted.name, name,
+                                                     counted(list.toIntVector().size(), "number"),
+                                                     length));
+              }
+            }
+          }
+        });
+  }
+}
+
+bool is_whole(const c10::IValue& value) {
+  return value.isInt() || (value.isTensor() && value.toTensor().defined() &&
+                           c10::isIntegralType(value.toTensor().scalar_type(), true));
+}
+
+/// Returns the type that a kernel divides in.
+c10::ScalarType common_type(const c10::IValue& one, const c10::IValue& other) {
+  if (one.isInt()) return at::result_type(one.toInt(), other.toTensor());
+  if (other.isInt()) return at::result_type(one.toTensor(), other.toInt());
+  return at::result_type(one.toTensor(), other.toTensor());
+}
+
+/// Returns whether a number is among the values, once they are of that type.
+bool holds(const c10::IValue& value, c10::ScalarType type, std::int64_t number) {
+  const at::Tensor all =
+      value.isInt() ? at::scalar_tensor(value.toInt(), at::kLong) : value.toTensor();
+  return all.to(type).eq(number).any().item<bool>();
+}
+
+/// Checks a division of whole numbers element by element; divisions by 0 are checked by kernels.
+void check_tensor_division(const Stack& stack, std::size_t arguments) {
+  const c10::IValue& dividend = stack[stack.size() - arguments];
+  const c10::IValue& divisor = stack[stack.size() - arguments + 1];
+  if (!is_whole(dividend) || !is_whole(divisor) || (dividend.isInt() && divisor.isInt())) return;
+  const c10::ScalarType type = common_type(dividend, divisor);
+  // Smaller ones are divided as int. The least number has no positive counterpart.
+  if (type != c10::ScalarType::Int && type != c10::ScalarType::Long) return;
+  const std::int64_t least = type == c10::ScalarType::Int
+                                 ? std::numeric_limits<std::int32_t>::min()
+                                 : std::numeric_limits<std::int64_t>::min();
+  if (holds(divisor, type, -1) && holds(dividend, type, least)) {
+    throw std::runtime_error("the least whole number is divided by -1");
+  }
+}
+
+void check_tensor_divisions(const char* name) {
+  for (const std::size_t arguments : {2U, 3U, 4U}) {
+    put_before(
+        name,
+        [arguments](const c10::FunctionSchema& schema) {
+          const auto is_tensor = [&](std::size_t index) {
+            return schema.arguments()[index].type()->kind() == c10::TypeKind::TensorType;
+          };
+          return schema.arguments().size() == arguments && (is_tensor(0) || is_tensor(1));
+        },
+        [arguments](const Stack& stack) { check_tensor_division(stack, arguments); });
+  }
+}
+
+}  // namespace
+
+void install_safe_operators() {
+  static const bool kInstalled = [] {
+    for (const char* const division :
+         {"aten::remainder", "aten::floordiv", "aten::divmod", "aten::__round_to_zero_floordiv"}) {
+      put_before(division, is_of_numbers, check_division);
+    }
+    for (const char* const division :
+         {"aten::remainder", "aten::remainder_", "aten::floor_divide", "aten::floor_divide_",
+          "aten::fmod", "aten::fmod_", "aten::div", "aten::div_", "aten::divide",
+          "aten::divide_"}) {
+      check_tensor_divisions(division);
+    }
+    for (const ListLengths& lengths : list_lengths()) check_lengths(lengths);
+    put_before("aten::sort", sorts_list, check_sort);
+    put_before("aten::sorted", sorts_list, check_sorted);
+    return true;
+  }();
+  static_cast<void>(kInstalled);
+}
+
+}  // namespace pareto::runtime
