@@ -212,7 +212,7 @@ std::string Daemon::status() const {
 
 void Daemon::say_who_may_come_in() const {
   if (config_.insecure) {
-    spdlog::warn("insecure: whoever reaches this daemon may run programs here");
+    spdlog::warn("insecure: all who reach this daemon may run programs here");
   } else if (access_.credentials == nullptr) {
     spdlog::info("no credentials: only users of this machine are let in");
   } else {

@@ -86,7 +86,7 @@ class DeployCommand final : public Command {
                  "measure the links while requests cross them, and change to another plan when it "
                  "is predicted to be better by 10 % and stays so; devices are to be profiled");
     set_value(app.add_option("--prefer", prefer_,
-                             "what --follow makes as good as possible: throughput, latency, or "
+                             "aim of --follow: throughput, latency, or "
                              "balanced, their ratio"),
               "WHAT", {"throughput", "latency", "balanced"})
         ->needs(app.get_option("--follow"))

@@ -109,7 +109,7 @@ class GraphCommand final : public Command {
  private:
   void add_picture_to(CLI::App& app) {
     const Heading heading(app, "Picture");
-    app.add_option("--view", view_, "what a card stands for")
+    app.add_option("--view", view_, "unit that a card stands for")
         ->check(CLI::IsMember({"modules", "operators"}))
         ->capture_default_str();
     set_value(app.add_option("--depth", options_.depth,

@@ -203,7 +203,7 @@ class DevicesCommand final : public Command {
     }
     if (info.insecure) {
       notes.push_back(config.name +
-                      ": insecure: whoever reaches it may run programs there (its paretod.yaml)");
+                      ": insecure: all who reach it may run programs there (its paretod.yaml)");
     }
     table.add({config.name, config.address, "well", cores_of(info), format_bytes(info.memory_bytes),
                info.device, std::to_string(status.shards.size() + status.other_shards),

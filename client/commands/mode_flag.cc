@@ -39,12 +39,12 @@ std::string tried_text(std::vector<control::TriedEngine> timings) {
 
 void ModeFlag::add_to(CLI::App& app) {
   const Heading heading(app, "Computing");
-  set_value(
-      app.add_option("--mode", mode_,
-                     "how the model computes: optimised, by the engine of --engine; eager, by "
-                     "the plain engine; interpret, operator by operator in this process, each "
-                     "value compared with the whole model's, and the first that differs named"),
-      "NAME", {kOptimisedMode, kEagerMode, kInterpretMode})
+  set_value(app.add_option(
+                "--mode", mode_,
+                "way in which the model computes: optimised, by the engine of --engine; eager, by "
+                "the plain engine; interpret, operator by operator in this process, each "
+                "value compared with the whole model's, and the first that differs named"),
+            "NAME", {kOptimisedMode, kEagerMode, kInterpretMode})
       ->capture_default_str();
 }
 

@@ -73,7 +73,8 @@ class NetemCommand final : public Command {
   }
 
   void add_options(CLI::App& app) override {
-    app.add_option("action", action_, "what to do")
+    app.add_option("action", action_,
+                   "check conditions, apply one to an interface, show it, or clear it")
         ->required()
         ->check(CLI::IsMember({"check", "apply", "show", "clear"}));
     set_value(app.add_option("conditions", files_,

@@ -24,12 +24,12 @@ struct TakenBy {
 
 void PkiFlags::add_to(CLI::App& app) {
   app.add_option("action", action,
-                 "what to do: list certificates (the default), init, issue NAME, renew [NAME], or "
+                 "list certificates (the default), init, issue NAME, renew [NAME], or "
                  "revoke NAME")
       ->check(CLI::IsMember({"list", "init", "issue", "renew", "revoke"}));
   app.add_option("name", name, "name of a device, a coordinator or an observer; of init: its own");
   set_value(app.add_option("--role", role,
-                           "what the certificate lets its owner do (default: device; of init: "
+                           "rights of the certificate's owner (default: device; of init: "
                            "coordinator)"),
             "ROLE", {"device", "coordinator", "observer"});
   set_value(app.add_option("--days", days,

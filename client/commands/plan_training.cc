@@ -71,7 +71,7 @@ void PlanTraining::add_to(CLI::App& app) {
       "device for a few steps, and links are probed. All plans that sweep --train would measure "
       "are listed, the fastest first");
   set_value(app.add_option("--loss", loss_,
-                           "what --train trains by: " + join(model::zoo::loss_names()) +
+                           "loss that --train trains by: " + join(model::zoo::loss_names()) +
                                ", or a TorchScript file"),
             "NAME|FILE.pt")
       ->capture_default_str()

@@ -35,7 +35,7 @@ class RunCuts {
   Expected<std::vector<std::size_t>> choices(const model::Model& model) const;
   /// Finds the cuts of --split, as a list or joined as they are in tables
   /// ("after:features.3+after:features.7"), and then those of --frontier. `auto` is the one that
-  /// the fewest bytes cross at that batch, among those that `of_auto` wishes for. --trainable takes
+  /// the fewest bytes cross at that batch, among those that `of_auto` admits. --trainable takes
   /// those modules as frozen too. Fails: as planning::select_cuts() and FrontierFlags::cuts();
   /// kInvalidArgument (a name of several cuts, one that does not lie behind the one before it).
   Expected<std::vector<model::Cut>> find(const model::Model& model, std::int64_t batch,

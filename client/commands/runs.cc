@@ -33,8 +33,7 @@ class RunsCommand final : public Command {
            "them\n";
   }
   void add_options(CLI::App& app) override {
-    app.add_option("action", action_,
-                   "what to do: list runs (the default), tag RUN NAME, or rm RUN...")
+    app.add_option("action", action_, "list runs (the default), tag RUN NAME, or rm RUN...")
         ->check(CLI::IsMember({"list", "tag", "rm"}));
     set_value(app.add_option("runs", words_,
                              "runs by name or id, an id's beginning or end, last, or last~1"),

@@ -65,7 +65,7 @@ class TasksCommand final : public Command {
   }
 
   void add_options(CLI::App& app) override {
-    app.add_option("action", action_, "what to do: run tasks, or run several mixes of them (sweep)")
+    app.add_option("action", action_, "run tasks, or run several mixes of them (sweep)")
         ->required()
         ->check(CLI::IsMember({"run", "sweep"}));
     tasks_.add_to(app);

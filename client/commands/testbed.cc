@@ -101,7 +101,7 @@ class TestbedCommand final : public Command {
 
   void add_options(CLI::App& app) override {
     app.add_option("action", action_,
-                   "what to do: make a test bed that stays (up FILE), end one (down), show them "
+                   "make a test bed that stays (up FILE), end one (down), show them "
                    "(status), make the faults of a file on one that is up (fault FILE [NAME]), or "
                    "list what devices can imitate (presets)")
         ->required()

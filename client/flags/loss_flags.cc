@@ -16,8 +16,8 @@ constexpr std::chrono::seconds kUsualRetry{60};
 
 void LossFlags::add_to(CLI::App& app) {
   set_value(app.add_option("--on-loss", on_loss,
-                           "what follows when a device is lost: its daemon ended, or shows no sign "
-                           "of life for five seconds. fail: each request that is left "
+                           "policy for a lost device, whose daemon ended or shows no sign of life "
+                           "for five seconds. fail: each request that is left "
                            "fails. wait: what was not answered is sent again once the device is "
                            "back. failover: it is sent again through the best plan over the "
                            "devices that are left, by their profiles (default: wait, or fail for "

@@ -42,12 +42,12 @@ Expected<std::string> program_of_file(const std::string& path) {
 void add_schedule(CLI::App& app, std::string& schedule, const std::string& value,
                   const std::string& more) {
   const Heading heading(app, "Computing");
-  set_value(app.add_option(
-                "--schedule", schedule,
-                "how a device's threads share a shard: " + join(schedules::schedule_choices()) +
-                    "; or the file of a program of your own (.yaml, .json). auto: the "
-                    "fastest on each device" +
-                    more),
+  set_value(app.add_option("--schedule", schedule,
+                           "way in which a device's threads share a shard: " +
+                               join(schedules::schedule_choices()) +
+                               "; or the file of a program of your own (.yaml, .json). auto: the "
+                               "fastest on each device" +
+                               more),
             value, schedules::schedule_choices())
       ->capture_default_str();
 }

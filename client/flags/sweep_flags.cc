@@ -122,7 +122,7 @@ void SweepFlags::add_measuring_to(CLI::App& app) {
                "measure steps of training in place of requests: the latency is that of a step over "
                "the batch, in its micro-batches. Such a sweep is exhaustive");
   set_value(app.add_option("--loss", what_.options.loss,
-                           "what --train trains by: " + join(model::zoo::loss_names()) +
+                           "loss that --train trains by: " + join(model::zoo::loss_names()) +
                                ", or a TorchScript file"),
             "NAME|FILE.pt")
       ->capture_default_str();

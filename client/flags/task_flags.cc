@@ -80,7 +80,7 @@ void TaskFlags::add_to(CLI::App& app) {
                 "SHAPE"),
       set_value(
           app.add_option("--arrivals", arrivals,
-                         "when tasks come: together, poisson:RATE (as poisson:20/s), trace:FILE"),
+                         "arrival of tasks: together, poisson:RATE (as poisson:20/s), trace:FILE"),
           "HOW", {"together", "poisson:", "trace:"})
           ->capture_default_str(),
       set_value(app.add_option("--deadline", deadline,
@@ -146,12 +146,14 @@ void TaskRunFlags::add_to(CLI::App& app) {
                              "travel while others are computed"),
               "N");
     set_value(app.add_option("--schedule", schedule,
-                             "who runs what: " + join(with_about(tasks::builtin_task_schedules())) +
+                             "assignment of tasks to workers: " +
+                                 join(with_about(tasks::builtin_task_schedules())) +
                                  "; auto: the one that is predicted to end first"),
               "NAME", tasks::task_schedule_names())
         ->capture_default_str();
-    set_value(app.add_option("--admission", admission,
-                             "which tasks are run: " + join(with_about(tasks::admission_rules()))),
+    set_value(app.add_option(
+                  "--admission", admission,
+                  "rule by which tasks are run: " + join(with_about(tasks::admission_rules()))),
               "RULE", tasks::admission_rule_names())
         ->capture_default_str();
     set_value(app.add_option("--stages", stages,
@@ -159,12 +161,12 @@ void TaskRunFlags::add_to(CLI::App& app) {
                              "1: tasks stay whole"),
               "K");
     set_value(app.add_option("--split", split,
-                             "which tasks are split: auto (those that are predicted to gain by "
+                             "tasks to split: auto (those that are predicted to gain by "
                              "it), never, always"),
               "WHICH", {"auto", "never", "always"})
         ->capture_default_str();
     set_value(app.add_option("--metric", metric,
-                             "what stages of a model have in equal parts: " +
+                             "quantity that stages of a model have in equal parts: " +
                                  join(with_about(tasks::builtin_cost_quantities())) +
                                  ", or an expression of them, as \"bytes/flops\""),
               "METRIC", tasks::cost_quantity_names())
@@ -182,7 +184,7 @@ void TaskRunFlags::add_to(CLI::App& app) {
   std::vector<std::string> names{"all", "none"};
   for (const tasks::Baseline& one : tasks::baselines()) names.push_back(one.name);
   set_value(app.add_option("--baseline", baseline,
-                           "what it is measured next to: sequential (with one thread, and with "
+                           "runs to compare with: sequential (with one thread, and with "
                            "all), async, queue, device (all on one device, each in turn), all, "
                            "none; async is of this process, device of several"),
             "LIST", names)

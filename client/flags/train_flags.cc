@@ -80,7 +80,7 @@ void LearningFlags::add_to(CLI::App& app) {
                            "learning rate (default: 0.01, of adam and adamw 0.001)"),
             "X");
   set_value(app.add_option("--rate-schedule", schedule,
-                           "how the learning rate changes: constant; step:EPOCHS[:FACTOR] "
+                           "course of the learning rate: constant; step:EPOCHS[:FACTOR] "
                            "multiplies it by FACTOR (0.1) after every EPOCHS; cosine[:LEAST] lets "
                            "it fall to LEAST (0) at the end"),
             "NAME", {"constant", "step:30", "cosine"})

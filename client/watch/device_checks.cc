@@ -244,7 +244,7 @@ Verdict access(const DeviceHealth& device) {
   const cluster::DeviceInfo& info = device.info;
   if (info.insecure) {
     return warn(
-        "insecure: whoever reaches it may run programs there",
+        "insecure: all who reach it may run programs there",
         "credentials: paretoctl pki issue here, then the paretod enroll that it prints there");
   }
   if (!info.certificate_expires) return ok("users of its machine, without a certificate");

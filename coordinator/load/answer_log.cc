@@ -149,7 +149,7 @@ struct AnswerLog::Impl {
   Expected<> look_for_newer(std::uint64_t own_bytes) {
     PARETO_ASSIGN(const std::uint64_t now, size());
     if (now < seen_bytes) {
-      return fail(ErrorCode::kCorrupt, "the log {} became shorter: another program wrote it anew",
+      return fail(ErrorCode::kCorrupt, "the log {} became shorter: another program rewrote it",
                   path.string());
     }
     if (now == seen_bytes + own_bytes) {

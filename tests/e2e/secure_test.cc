@@ -171,7 +171,7 @@ TEST_F(Secure, AnInsecureDaemonSaysSo) {
   const std::string devices = inventory({{"open", daemon.address()}});
   const Finished asked = paretoctl({"devices", "--devices", devices});
   EXPECT_EQ(asked.exit_code, 0);
-  EXPECT_THAT(asked.output, HasSubstr("insecure: whoever reaches it"));
+  EXPECT_THAT(asked.output, HasSubstr("insecure: all who reach it"));
   EXPECT_THAT(paretoctl({"doctor", "--devices", devices}).output, HasSubstr("insecure"));
 }
 

@@ -44,7 +44,7 @@ Error explain_unknown(const std::string& what) {
                         runtime::torch_version(), what)};
   }
   return {ErrorCode::kCorrupt,
-          fmt::format("it needs the library {} beside LibTorch ({}): give the shared library that "
+          fmt::format("it needs the library {} next to LibTorch ({}): give the shared library that "
                       "defines its operators (--operators LIB.so, on devices `operators:` in "
                       "paretod.yaml), or save the model without them",
                       library, what)};
