@@ -75,7 +75,7 @@ int main(int argc, char** argv) {
   std::vector<std::string> groups;
   std::string only;
   bool json = false;
-  app.add_option("group", groups, "which groups; all but peers if none is named")
+  app.add_option("group", groups, "groups to run; all but peers if none is named")
       ->check(CLI::IsMember(known));
   app.add_option("--only", only, "one row, or all that begin with NAME/");
   app.add_flag("--json", json, "one JSON document");
