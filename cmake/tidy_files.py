@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Of the source files named on stdin, prints those that are compiled without LibTorch and that clang-tidy can thus read.
+"""Prints those source files named on stdin that are compiled without LibTorch: clang-tidy can read
+them.
 
-How they are compiled is written to CONFIGURED/tidy/compile_commands.json, without precompiled headers: those are g++'s.
-What is generated is taken from BUILT: CONFIGURED was only configured.
+Their commands are written to CONFIGURED/tidy/compile_commands.json, without precompiled headers:
+those are g++'s. Generated files are taken from BUILT, because CONFIGURED was only configured.
 
 usage: tidy_files.py CONFIGURED BUILT < names
 """

@@ -71,7 +71,8 @@ struct Fault {
 struct PlannedFault {
   Fault fault;
   Nanoseconds at{};  ///< time of the first, since the beginning
-  /// How long it lasts; no value: until the end of the plan, or it is done at once (kRestart).
+  /// Time that it lasts; no value means until the end of the plan, or that it is done at once
+  /// (kRestart).
   std::optional<Nanoseconds> lasts;
   Nanoseconds every{};  ///< time between the first and the second, and so on
   int times = 1;

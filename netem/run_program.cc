@@ -39,7 +39,7 @@ Expected<Pipe> make_pipe() {
 struct Written {
   std::string text;
   std::size_t most;
-  bool more = false;  ///< whether there is more than is kept
+  bool more = false;  ///< true if there is more than is kept
 
   /// Takes what has come. False: there will be nothing more.
   bool take(const FileDescriptor& from) {

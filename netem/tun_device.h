@@ -57,7 +57,8 @@ class TunDevice {
   std::string name_;
   NetworkNamespace where_;
   std::uint32_t most_segments_ = 65'535;  ///< segments of every device from the start
-  /// Whether packets come one by one: as the direction has it, and as separate() has it.
+  /// Guards two answers to whether packets come one by one: as the direction has it, and as
+  /// separate() has it.
   std::unique_ptr<std::mutex> separating_ = std::make_unique<std::mutex>();
   bool varies_ = false;    ///< guarded by separating_
   bool separate_ = false;  ///< guarded by separating_

@@ -16,7 +16,7 @@ namespace {
 using failover::LinkReading;
 using failover::LinkWay;
 
-/// How often links are looked at: several times within SwitchRules::hold.
+/// Time between two looks at the links: several times within SwitchRules::hold.
 constexpr std::chrono::milliseconds kLookEvery{250};
 /// A way of which nothing was heard for this time is probed.
 constexpr std::chrono::seconds kIdleWay{3};

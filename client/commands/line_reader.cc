@@ -16,7 +16,7 @@ namespace {
 
 /// A longer line is no name of a file.
 constexpr std::size_t kLongestLine = 1 << 20;
-/// How often a file is asked for more.
+/// Time between two questions to a file for more, in milliseconds.
 constexpr int kAskingMs = 100;
 constexpr std::string_view kEnd = ".";
 

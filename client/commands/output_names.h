@@ -30,7 +30,7 @@ class OutputNames {
   /// Returns how often a name was looked at: asked for, or made from a stem that was taken already.
   std::uint64_t times(std::string_view name) const;
 
-  std::map<std::string, std::uint64_t, std::less<>> asked_;  ///< how often, by stem
+  std::map<std::string, std::uint64_t, std::less<>> asked_;  ///< number of requests for each stem
 };
 
 }  // namespace pareto::client::commands

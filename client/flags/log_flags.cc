@@ -22,14 +22,14 @@
 namespace pareto::client {
 namespace {
 
-/// How often a standby looks for the program that it stands by for.
+/// Time between two looks of a standby for the program that it stands by for.
 constexpr std::chrono::milliseconds kLooking{500};
-/// How often the log is read for people.
+/// Time between two reports of the log to people.
 constexpr std::chrono::seconds kReading{10};
 /// A device that does not answer for this long says nothing of who holds it.
 constexpr std::chrono::milliseconds kAnswering{2000};
-/// How many times in a row nobody must hold the lease: a program whose device was restarted is
-/// back by then.
+/// Looks in a row at which nobody must hold the lease: a program whose device was restarted is back
+/// by then.
 constexpr int kGone = 2;
 
 /// Returns who holds the lease, or why that is not known; "" if nobody does. `is_seen`: whether all

@@ -21,7 +21,7 @@ enum class OnLoss {
 
 struct LossPolicy {
   OnLoss on_loss = OnLoss::kWait;
-  Nanoseconds retry{};  ///< how long a pipeline is opened again; 0: not at all
+  Nanoseconds retry{};  ///< time for which a pipeline is opened again; 0 means not at all
 };
 
 struct LossFlags {

@@ -28,7 +28,7 @@ struct PlanReport {
   std::string preference;         ///< preference as asked: "balanced"
   /// Objectives that plans have values of, because every device says what they need.
   search::AlsoObjectives known{};
-  bool pairs = false;  ///< whether plans of two devices are among the candidates
+  bool pairs = false;  ///< true if plans of two devices are among the candidates
   std::vector<planning::Outlook> outlooks;  ///< one for each condition of the network
   std::vector<SharedMedium> media{};
   /// Accuracy of each plan of each outlook's front. Empty: no data set was named.

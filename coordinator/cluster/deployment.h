@@ -30,7 +30,7 @@ namespace pareto::cluster {
 
 class CodecChooser;  // coordinator/cluster/codec_choice.h
 
-/// How a stage is trained: control::ShardSettings has the same three.
+/// Training of a stage: control::ShardSettings has the same three.
 struct StageTraining {
   std::string settings;
   std::string loss_manifest{};
@@ -57,7 +57,7 @@ struct DeploymentOptions {
   /// kMostWeight; and how urgent its requests are, ±plan::kMostPriority.
   double weight = 1;
   int priority = 0;
-  bool deadlines = false;  ///< whether requests say how much time they have left
+  bool deadlines = false;  ///< true if requests say how much time they have left
   /// Makes stages that train; empty: stages run requests.
   TrainingFactory training{};
   /// True if tensors carry a checksum on all links that reach beyond a machine's memory.

@@ -9,7 +9,7 @@
 
 namespace pareto::cluster {
 
-/// How devices are reached that say nothing else themselves.
+/// Credentials for devices that name none themselves.
 struct CredentialsChoice {
   std::string folder;     ///< "": the usual one, if it is there
   bool insecure = false;  ///< without TLS, although they are reached over a network

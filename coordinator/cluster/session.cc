@@ -22,7 +22,7 @@ namespace v1 = control::v1;
 
 /// The longest that the first answer takes; later ones are due within a lease.
 constexpr Nanoseconds kFirstAnswer = std::chrono::seconds(60);
-/// How often a session that waits for its turn asks for it.
+/// Time between two questions of a session that waits for its turn.
 constexpr Nanoseconds kAsking = std::chrono::milliseconds(200);
 /// Answers whose slowest counts.
 constexpr std::size_t kRecent = 16;

@@ -17,7 +17,7 @@ using netem::FaultDirection;
 using netem::FaultKind;
 using netem::PacketFaultKind;
 
-/// How long a killed process may take to be gone.
+/// Longest time until a killed process is gone.
 constexpr std::chrono::seconds kEndOfKilled{5};
 
 PacketFaultKind packet_kind(FaultKind kind) {

@@ -31,7 +31,7 @@ Expected<Part> parse_part(std::string_view text);
 
 struct DataSetOptions {
   Part part = Part::kTest;  ///< only of CIFAR-10 and made-up samples: others are what DIR holds
-  /// How pictures become inputs. No value means that it follows from the input's shape:
+  /// Way from pictures to inputs. No value means that it follows from the input's shape:
   /// imagenet_preprocessing(), cifar10_preprocessing().
   std::optional<Preprocessing> preprocessing{};
   /// Shape that the model takes, without the batch: others are refused. {}: not known.

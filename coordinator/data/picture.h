@@ -40,7 +40,7 @@ struct Picture {
 /// large).
 Expected<Picture> decode_picture(std::span<const std::byte> file);
 
-/// How pixels are made of others. Shrinking takes the mean over the area that a pixel covers
+/// Rule that makes pixels of others. Shrinking takes the mean over the area that a pixel covers
 /// (antialias).
 enum class Interpolation { kBilinear, kBicubic };
 

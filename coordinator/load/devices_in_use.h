@@ -36,7 +36,7 @@ class DevicesInUse {
 
  private:
   mutable std::mutex mutex_;
-  std::map<std::string, int> users_;  ///< how many use each
+  std::map<std::string, int> users_;  ///< number of pipelines that use each
   std::set<std::string> given_up_;
   std::set<std::string> replaced_;  ///< those whose client is being replaced
 };

@@ -102,7 +102,7 @@ class HistoryCheck {
   void compare(const HistoryLine& line);
 
   std::map<std::string, std::vector<std::string>> right_;
-  std::vector<bool> seen_;  ///< whether a line of each number came
+  std::vector<bool> seen_;  ///< true for each number that a line came of
   std::optional<std::uint64_t> largest_;
   HistoryVerdict verdict_;
 };

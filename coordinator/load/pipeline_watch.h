@@ -16,7 +16,7 @@
 namespace pareto::load {
 
 struct WatchOptions {
-  Nanoseconds watch_every = std::chrono::seconds(1);  ///< how often devices are asked
+  Nanoseconds watch_every = std::chrono::seconds(1);  ///< time between two questions to a device
   /// A device is lost if it does not answer for this time, and for 20 times its slowest answer. It
   /// is not lost if results come later than a second after it was asked.
   std::chrono::milliseconds patience{3000};

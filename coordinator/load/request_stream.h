@@ -46,7 +46,7 @@ struct StreamResult {
   /// Time from when its sending first began until its result was decoded. If it was sent again, the
   /// time without a pipeline counts.
   Nanoseconds latency{};
-  int sent_again = 0;          ///< how many pipelines were lost with it
+  int sent_again = 0;          ///< number of pipelines that were lost with it
   bool sent = true;            ///< false: it was accepted, and no pipeline was left to send it to
   std::uint64_t pipeline = 0;  ///< the pipeline that answered it
   std::uint64_t message = 0;   ///< number of its last message there: replicas take turns by it

@@ -19,7 +19,7 @@
 
 namespace pareto::load {
 
-/// How an epoch came to its end.
+/// End of an epoch, and its cause.
 struct EpochEnd {
   std::optional<Error> loss;  ///< no value: each of its requests was answered
   /// The time of the first request that is unanswered ran out, and no device is to blame.

@@ -218,7 +218,7 @@ struct TrialRecord {
   std::string transport;
   std::string codec =
       "none";  ///< transport of the links between stages, the one in use; "auto" until it is chosen
-  bool auto_codec = false;  ///< whether it was left to be chosen
+  bool auto_codec = false;  ///< true if it was left to be chosen
   std::int64_t batch = 1;
   std::string condition = "none";
   /// The network as measured. No value means that it was not measured, because it was left as it

@@ -18,8 +18,8 @@ namespace pareto::statistics {
 double median(std::span<const double> samples);
 double mean(std::span<const double> samples);
 
-/// How far latency and throughput of a plan move together if few rounds tell little of both: a slow
-/// one is unproductive by half.
+/// Correlation of a plan's latency with its throughput, if few rounds tell little of both: a slow
+/// plan is unproductive by half.
 inline constexpr double kFiguresCorrelation = 0.5;
 
 /// Uniform integers from a seed, equal on every platform (the standard's distributions are not).

@@ -38,7 +38,7 @@ struct UnitBudget {
   std::chrono::duration<double> slice{0.4};
   /// The most requests for latency. Fewer are sent if they do not fit the slice.
   int latency_requests = 12;
-  bool all_requests = false;  ///< whether all of them are sent, even if they do not fit
+  bool all_requests = false;  ///< true if all of them are sent, even if they do not fit
 };
 
 /// Requests one at a time.

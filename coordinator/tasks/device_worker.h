@@ -15,7 +15,7 @@
 
 namespace pareto::tasks {
 
-/// How values travel to devices and back.
+/// Options of the ways on which values travel to devices and back.
 struct DeviceWorkerOptions {
   std::string transport = "auto";
   /// The longest that a stage may take, or 50 times what the one before took if that is longer.

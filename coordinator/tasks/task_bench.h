@@ -100,7 +100,7 @@ class TaskBench {
   /// Tasks that each of some devices runs, all of them or only their first worker.
   struct Rehearsal {
     TaskSet set;
-    std::vector<bool> split;  ///< whether each task is split
+    std::vector<bool> split;  ///< true for each task that is split
     std::vector<std::size_t> devices;
     bool one_worker = false;
   };

@@ -228,7 +228,7 @@ class TrainingRun {
   BatchOrder order_;
   BatchFeed feed_;
   TrainingOutcome outcome_;
-  bool is_saved_ = false;  ///< whether outcome_.state is that of the position
+  bool is_saved_ = false;  ///< true if outcome_.state is that of the position
 };
 
 Expected<> check_position(const TrainingProgress& progress, std::int64_t steps_per_epoch) {

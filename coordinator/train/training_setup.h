@@ -41,7 +41,7 @@ struct TrainingFiles {
 
 /// Settings of a training.
 struct TrainingSetup {
-  plan::ModelSource source;  ///< how its model is opened
+  plan::ModelSource source;  ///< source from which its model is opened
   Digest model;              ///< Model::digest() before it was trained
   plan::Plan plan;           ///< cuts and devices; its batch is batches.batch
   /// Optimiser, order of passes, frozen parts and precision; what differs between stages is empty.

@@ -70,7 +70,7 @@ struct StepSums {
   double samples_per_second() const;
 };
 
-/// How well a model does on samples that it was not trained on.
+/// Quality of a model on samples that it was not trained on.
 struct Validation {
   std::int64_t samples = 0;
   std::int64_t correct = 0;

@@ -43,7 +43,7 @@ struct Holder {
   std::string who;  ///< "coordinator laptop" by its certificate, else as it says
   std::string command{};
   bool exclusive = false;
-  Nanoseconds since{};  ///< how long it has used the device
+  Nanoseconds since{};  ///< time for which it has used the device
   std::string lease{};
   std::uint64_t term = 0;
 };

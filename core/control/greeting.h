@@ -21,7 +21,7 @@ inline constexpr std::chrono::seconds kHelloPatience{5};
 /// with the peer's own code and its sentence after its address.
 Expected<Nanoseconds> introduce(transport::Link& link, const Hello& hello, Deadline deadline);
 
-/// Whether a link listens while its owner does not receive (LifeOptions::listens).
+/// Choice of LifeOptions::listens: kYes if a link listens while its owner does not receive.
 enum class Listening { kNo, kYes };
 
 /// Connects to a stage and introduces itself. From then on both ends show each other that they are

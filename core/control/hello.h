@@ -28,8 +28,8 @@ struct Hello {
   std::uint64_t pipeline = 0;
   std::uint32_t stage = 0;  ///< stage of the accepting side
   Role role = Role::kUpstream;
-  /// How often the speaker shows life on the link (core/transport/live_link.h). 0: it does not, and
-  /// is shown none.
+  /// Time between two signs of life of the speaker on the link (core/transport/live_link.h). 0
+  /// means that it gives none, and gets none.
   Nanoseconds beat{};
   /// True if the numbers of its requests count up by one, or begin again with 0.
   bool in_order = false;

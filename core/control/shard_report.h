@@ -27,7 +27,7 @@ struct ShardReport {
   std::uint64_t memory_bytes = 0;
   /// Bytes that all shards of the device take now; what they have in common is counted once.
   std::uint64_t shards_bytes = 0;
-  bool was_loaded = false;         ///< whether the device had loaded it before
+  bool was_loaded = false;         ///< true if the device had loaded it before
   std::string precision{};         ///< precision that the engine computes in
   std::string precision_reason{};  ///< why that is not the one asked for; empty: it is
   std::string schedule{};  ///< title of the schedule that was kept; empty: the daemon knows none

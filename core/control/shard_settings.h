@@ -13,7 +13,7 @@ namespace pareto::control {
 struct ShardSettings : plan::StageSettings {
   std::int64_t batch = 1;  ///< engines are timed at this one
   std::string device{};    ///< "cuda:0"; empty means as the device is set
-  /// How it is trained, as plan::training_json() writes it; empty: it is not.
+  /// Its training, as plan::training_json() writes it; empty means that it is not trained.
   std::string training{};
   /// The loss of the last stage that trains: a shard's manifest and archive; empty: none.
   std::string loss_manifest{};

@@ -20,7 +20,7 @@ struct StageRequest {
   std::string codec{};                ///< codec of what it sends to the next stage; empty: none
   /// Compute time of a request, by the device's profile; 0: not known.
   Nanoseconds profiled_compute{};
-  bool payload_checksum = true;  ///< whether what it sends has a checksum
+  bool payload_checksum = true;  ///< true if what it sends has a checksum
   /// Share of the device's cores, relative to other pipelines': plan::kLeastWeight to kMostWeight.
   double weight = 1;
   /// Priority of its requests that name none; more is sooner: ±plan::kMostPriority.

@@ -26,7 +26,7 @@ struct TrainingPlace {
 struct TrainingInputs {
   plan::Activations activations{};
   std::uint32_t micro_batches = 1;
-  bool wants_norms = false;  ///< whether the last gradients of the step bring norms with them
+  bool wants_norms = false;  ///< true if the last gradients of the step bring norms with them
 };
 
 wire::Message train_message(const TrainingPlace& place, TrainingInputs inputs);

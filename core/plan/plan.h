@@ -21,7 +21,7 @@ struct StagePlan {
   std::int64_t begin = 0;  ///< operators [begin, end), in the order in which the plan runs them
   std::int64_t end = 0;
   OperatorRanges operators{};  ///< operators of the model that it runs; empty: [begin, end) too
-  std::optional<StageSettings> settings{};  ///< how its device runs it; no value: as the plan says
+  std::optional<StageSettings> settings{};  ///< settings of its device; no value means the plan's
   bool operator==(const StagePlan&) const = default;
 
   /// Returns the operators that it runs: [begin, end) if it names none.

@@ -32,9 +32,10 @@ inline constexpr std::uint64_t kAnswersNoPing = UINT64_MAX;
 /// Describes what a live link does by itself.
 struct LifeOptions {
   std::uint64_t pipeline = 0;  ///< pipeline that beats and padding name
-  /// How often the peer shows life. 0: it does not, then neither does this end, and nobody judges.
+  /// Time between two signs of life of the peer. 0 means that neither end gives any, and nobody
+  /// judges.
   Nanoseconds peer_beat{};
-  Nanoseconds beat = kBeat;                     ///< how often this end does
+  Nanoseconds beat = kBeat;                     ///< time between two of this end
   Nanoseconds least_patience = kLeastPatience;  ///< shorter: all the patience, for tests that wait
   /// True if nothing may be sent before the owner's first message: this end was connected to.
   bool begins_with_first_message = false;

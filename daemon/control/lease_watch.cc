@@ -6,7 +6,7 @@
 namespace pareto::daemon {
 namespace {
 
-/// How often sessions are judged: short against a lease.
+/// Time between two judgements of sessions: short against a lease.
 constexpr Nanoseconds kEvery = std::chrono::milliseconds(250);
 
 }  // namespace

@@ -15,8 +15,8 @@ using ProcessorClock = std::function<Nanoseconds()>;
 struct BusyLimit {
   double share = 1;  ///< share of the time for which the cores may be busy; over 0, 1 is no limit
   int cores = 1;
-  /// Whether all that the process does shall take no more than these cores: their number is the
-  /// owner's, not the machine's.
+  /// True if all that the process does takes no more than these cores: their number is the owner's,
+  /// not the machine's.
   bool strict = false;
 };
 

@@ -28,7 +28,7 @@ struct DeviceRules {
   int cores = 1;  ///< cores that all turns together may hold
   std::string policy{kDefaultTurnPolicy};
   double busy = 1;  ///< share of the time for which they may be busy; 1 is no limit
-  /// Whether the whole process takes no more than `cores`, with what it does between turns.
+  /// True if the whole process takes no more than `cores`, with what it does between turns.
   bool strict = false;
   ProcessorClock processor{};  ///< the clock of what is busy; empty means the time of turns
   bool pauses = true;          ///< whether turns can be paused at all

@@ -23,7 +23,7 @@
 
 namespace pareto::daemon {
 
-/// How a stage comes to its turns of the device.
+/// Turns of a stage at the device: who takes them, and in which order.
 struct StageTurns {
   std::unique_ptr<device::TurnTaker> taker;
   int priority = 0;  ///< priority of requests that name none

@@ -14,7 +14,7 @@ struct CodeToken {
   Kind kind = Kind::kEnd;
   std::string_view text;  ///< a word, a number, a text with its quotes, or one character of a sign
   std::size_t line = 1;
-  bool first = false;      ///< whether a statement begins here
+  bool first = false;      ///< true if a statement begins here
   std::size_t indent = 0;  ///< blanks before it, if it is the first
 
   bool is_sign(char sign) const { return kind == Kind::kSign && text.front() == sign; }

@@ -63,7 +63,7 @@ class PickleScan {
   };
   struct Entry {
     Id id = 0;
-    bool got = false;  ///< whether it came from the memo
+    bool got = false;  ///< true if it came from the memo
   };
 
   Expected<> step(unsigned char instruction) {

@@ -52,7 +52,7 @@ struct RunnerOptions {
   /// Bytes that one run may take of tensors, lists and texts; 0 means no limit. Loading may take
   /// its weights on top.
   std::uint64_t memory_bytes = 0;
-  /// How the shard is trained; engine, precision and schedule are of no use then. Null: it is not.
+  /// Training of the shard; engine, precision and schedule are of no use then. Null: it is not.
   std::shared_ptr<const TrainingOptions> training{};
 };
 

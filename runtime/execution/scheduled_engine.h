@@ -20,7 +20,7 @@
 
 namespace pareto::runtime {
 
-/// How a batch is cut into parts: which values hold one row a sample.
+/// Rule that cuts a batch into parts: which values hold one row a sample.
 struct BatchRule {
   std::int64_t batch = 1;  ///< the batch that is cut; any other runs as one part
   /// Tells by a value's number whether it is a tensor whose first dimension is the batch. It is

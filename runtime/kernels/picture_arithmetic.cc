@@ -20,7 +20,7 @@ PARETO_INLINE void by_vectors(std::size_t count, const Body& body) {
   for (; first < count; ++first) body(std::array<float, 1>{}, first);
 }
 
-/// How many rows of weights ahead of the sums memory is asked for them.
+/// Number of rows of weights for which memory is asked ahead of the sums.
 constexpr std::size_t kRowsAhead = 12;
 
 template <typename Vectors>

@@ -153,7 +153,7 @@ class Joiner {
   }
 
  private:
-  /// Whether both are groups that join, of one rule.
+  /// Returns whether both are groups that join, of one rule.
   bool same_rule(std::size_t a, std::size_t b) const {
     return groups_[a].joins && groups_[b].joins && groups_[a].rule == groups_[b].rule;
   }

@@ -34,7 +34,7 @@ class HostilePeers : public ParetodTest {
     EXPECT_TRUE(connected) << connected.error().message;
     return connected ? *std::move(connected) : FileDescriptor();
   }
-  /// Whether the daemon hangs up, sooner or later.
+  /// Returns whether the daemon hangs up, sooner or later.
   static bool is_hung_up_on(const FileDescriptor& connection) {
     char bytes[1024];
     for (;;) {

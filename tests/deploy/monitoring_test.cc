@@ -161,7 +161,7 @@ class Monitoring : public EndToEnd {
     }
     return results;
   }
-  /// Whether all have an answer, in time; those that have none.
+  /// Returns those that have no answer in time.
   std::vector<DashboardQuery> without_answer(std::vector<DashboardQuery> queries) const {
     const auto deadline = std::chrono::steady_clock::now() + kPatience;
     for (;;) {

@@ -47,8 +47,8 @@ def replace(path, text):
 
 
 def take(folder, rows, brief):
-    """Takes the rows of a folder into `rows`. Those of short forms are taken if `brief`, and replace
-    none of a long one. Returns what is wrong with them."""
+    """Takes the rows of a folder into `rows`. Those of short forms are taken if `brief`, and
+    replace none of a long one. Returns what is wrong with them."""
     wrong = []
     rows.mkdir(exist_ok=True)
     for file in sorted(folder.glob("*.json")):

@@ -13,9 +13,10 @@ PROGRAM  test programs; those of their tests that FILTER picks (default: '*Fault
 | WAITING     | all at once from the beginning: they wait nearly all the time           |
 | other suites| as many at once as there are processors                                 |
 
-Each test is a process. If this is root, it has a network of its own, so that no other test takes the
-port of a daemon that is down. A line on stderr says how each one ended and how long it took, and the
-output of one that failed comes after it. Exits with 1 if one failed or a row could not be taken.
+Each test is a process. If this is root, it has a network of its own, so that no other test takes
+the port of a daemon that is down. A line on stderr says how each one ended and how long it took,
+and the output of one that failed comes after it. Exits with 1 if one failed or a row could not be
+taken.
 """
 
 import argparse

@@ -55,7 +55,8 @@ class FourOrOne(nn.Module):
 
 
 class Recurrent(nn.Module):
-    """The batch is the first dimension of one input and the second of the other. Returns two tensors."""
+    """Takes the batch as the first dimension of one input and the second of the other. Returns two
+    tensors."""
 
     def __init__(self):
         super().__init__()
@@ -79,7 +80,7 @@ class Emptied(nn.Module):
 
 
 class Labels(nn.Module):
-    """Of the negative numbers it knows one."""
+    """Knows one negative number."""
 
     def __init__(self):
         super().__init__()

@@ -19,7 +19,8 @@ torch.jit.trace(swin, torch.rand(1, 3, 64, 64), check_trace=False).save(f"{folde
 
 
 class Structured(torch.nn.Module):
-    """Two inputs, one of them integers; a branch on data; lists between operators; a dict of outputs."""
+    """Takes two inputs, one of them integers. Has a branch on data, lists between operators, and a
+    dict of outputs."""
 
     def __init__(self):
         super().__init__()

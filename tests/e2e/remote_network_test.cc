@@ -106,7 +106,7 @@ class RemoteNetworks : public EndToEnd {
     EXPECT_TRUE(comes_to_be_slow(*far_, true)) << coordinator->errors();
     return coordinator;
   }
-  /// Whether a side is made worse, or no longer, within two minutes.
+  /// Returns whether a side is made worse, or no longer, within two minutes.
   static bool comes_to_be_slow(const NetworkNamespace& where, bool slow) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(2);
     while ((root_queue(where) == "tbf") != slow) {

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Keeps a test bed busy for long, with a fault every few seconds, and watches memory and descriptors.
+"""Keeps a test bed busy with a fault every few seconds, and watches memory and descriptors.
 
 usage: soak.py [MINUTES] [--every SECONDS] [--seed N] [--out FOLDER]
 
@@ -137,7 +137,7 @@ class Soak:
             self.crashes.append(f"{command} ended with {done.returncode}: {done.stderr[-500:]}")
 
     def repeat(self, command, every, arguments):
-        """Runs a command every so many seconds until the time is over."""
+        """Runs a command every `every` seconds until the time is over."""
         while not self.over.wait(every):
             try:
                 self.count(command, self.paretoctl(command, *arguments, timeout=300))

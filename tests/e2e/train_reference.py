@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""An ordinary loop over a torchvision model in training mode: what paretoctl train has to learn too.
+"""An ordinary loop over a torchvision model in training mode, to compare paretoctl train with.
 
 usage: train_reference.py begin|compare MODEL CLASSES SIZE SAMPLES FOLDER
-       train_reference.py learn MODEL CLASSES SIZE SAMPLES FOLDER EPOCHS BATCH MICRO_BATCHES RATE MOMENTUM
+       train_reference.py learn MODEL CLASSES SIZE SAMPLES FOLDER
+           EPOCHS BATCH MICRO_BATCHES RATE MOMENTUM
 
-`begin` writes FOLDER/begin.pth (a state_dict), inputs.npy and labels.npy. `learn` trains from there, and writes
-FOLDER/end.pth. `compare` prints the names of tensors that differ between end.pth and FOLDER/ours.pth in any bit."""
+`begin` writes FOLDER/begin.pth (a state_dict), inputs.npy and labels.npy. `learn` trains from
+there, and writes FOLDER/end.pth. `compare` prints the names of tensors that differ between end.pth
+and FOLDER/ours.pth in any bit."""
 
 import sys
 

@@ -19,7 +19,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// Whether both stages of one pipeline have computed requests meanwhile.
+/// Returns whether both stages of one pipeline have computed requests meanwhile.
 bool shows_work(const json& line) {
   const json& pipelines = line["pipelines"];
   if (pipelines.size() != 1 || pipelines[0]["stages"].size() != 2) return false;

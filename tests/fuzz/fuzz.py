@@ -8,8 +8,8 @@ run at once as there are processors, at the lowest priority. What each has had s
 tests/fuzz/fuzzed.json: a run that is broken off goes on from there; --fresh begins again, as after
 a change to what a fuzzer reads. Inputs that reach new code are kept in build/fuzz/corpus.
 
-Exits with 1 if an input was found that ends a fuzzer: it lies in build/fuzz/findings. Repeat it with
-build/fuzz/bin/NAME_fuzz FILE, mend the parser, and add the file to tests/fuzz/corpus/NAME.
+Exits with 1 if an input was found that ends a fuzzer: it lies in build/fuzz/findings. Repeat it
+with build/fuzz/bin/NAME_fuzz FILE, mend the parser, and add the file to tests/fuzz/corpus/NAME.
 """
 
 import argparse
@@ -63,8 +63,9 @@ def row(record):
 
 
 def is_finding(name, path):
-    """Repeats an input that was slow alone. Returns whether it ends the fuzzer or takes SLOW_SECONDS
-    of processor time: on a busy machine every input may seem slow. All other inputs are findings."""
+    """Repeats an input that was slow alone. Returns whether it ends the fuzzer or takes
+    SLOW_SECONDS of processor time: on a busy machine every input may seem slow. All other inputs
+    are findings."""
     if not path.name.startswith((f"{name}-slow-unit-", f"{name}-timeout-")):
         return True
     most = (2 * SLOW_SECONDS, 2 * SLOW_SECONDS)

@@ -125,7 +125,7 @@ TEST(Samples, AreAllValid) {
   EXPECT_GE(count, 3);
 }
 
-/// Whether anything of "pareto-edge/NAME" is left to be seen.
+/// Returns whether anything of "pareto-edge/NAME" is left to be seen.
 bool group_exists(const std::string& name) {
   const auto tree = find_controller("memory");
   return tree && std::filesystem::exists(tree->root / "pareto-edge" / name);

@@ -3,16 +3,21 @@
 
 usage: check.py [FILE…]     without files: every file that git knows
 
-Prints a line for each finding, FILE:LINE: what is wrong. Exits with 1 if there are any.
+Prints a line for each finding, FILE:LINE: what is wrong. Exits with 1 if there are any, and with 77
+if no file is named and git lists none here.
 
 | where                        | rule                                                        |
 |------------------------------|-------------------------------------------------------------|
 | comments, Markdown           | at most 100 columns, links, tables and code blocks excepted |
-| comments that begin with /// | open with their subject or verb, never with OPENERS         |
-| comments of C++, Markdown    | none of WORDS                                               |
+| comments, Markdown           | none of WORDS                                               |
+| ///, /** and docstrings      | open with their subject or verb, never with OPENERS         |
 | Markdown                     | at most 25 words a sentence                                 |
+
+Comments are those of C++, JavaScript, CSS, HTML, Python with its docstrings, YAML, CMake, shell and
+protocols.
 """
 
+import ast
 import os
 import re
 import subprocess
@@ -21,7 +26,7 @@ import sys
 COLUMNS = 100
 SENTENCE_WORDS = 25
 
-OPENERS = "Of|As|By|For|That|To|What|Like|Who|Whoever|Whose"
+OPENERS = "Of|As|By|For|That|To|What|Like|Who|Whoever|Whose|How|Whether"
 # "Like evaluate(), but …" says what it is like, and so stands alone.
 BANNED_OPENER = re.compile(rf"(?!Like [\w:]+\(\))({OPENERS})\b", re.IGNORECASE)
 
@@ -47,7 +52,19 @@ CPP_TOKEN = re.compile(
         (?P<comment>//[^\n]*)""",
     re.DOTALL | re.VERBOSE,
 )
-SCRIPT_COMMENT = re.compile(r"\s*(#|//)(\s|$)")
+JS_TOKEN = re.compile(
+    r""""(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*' | `(?:\\.|[^`\\])*` |
+        (?P<comment>//[^\n]* | /\*.*?\*/) |
+        (?<=[(,=:\[!&|?{};\n])\s*/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/""",
+    re.DOTALL | re.VERBOSE,
+)
+BLOCK_COMMENT = re.compile(r"(?P<comment>/\*.*?\*/|<!--.*?-->)", re.DOTALL)
+SCRIPT_COMMENT = re.compile(r"\s*(?:#+|//+)(?:\s+(?P<words>.*)|$)")
+# A comment behind a value.
+YAML_COMMENT = re.compile(r"(?:^|.*?\s)#+(?:\s+(?P<words>.*)|$)")
+SCRIPTS = (".proto", ".sh", ".cmake", ".service", ".conf", ".supp")
+SCRIPT_FILES = ("CMakeLists.txt", ".gitignore", ".npmrc")
+YAML_FILES = (".clang-tidy", ".clang-format")
 CODE = re.compile(r"`[^`]*`")
 LINK = re.compile(r"\]\([^)]*\)|<?https?://\S+")
 LIST_ITEM = re.compile(r"\s*([-*+]|\d+\.)\s+")
@@ -66,6 +83,11 @@ def banned_words(text):
         yield f'"{said}": write {advice}'
 
 
+def bad_opener(words):
+    match = BANNED_OPENER.match(words)
+    return f'opens with "{match[1]}": begin with the subject, or with the verb' if match else None
+
+
 def check_cpp(text):
     """Yields (line, finding)."""
     lines = text.split("\n")
@@ -82,21 +104,63 @@ def check_cpp(text):
             yield number, problem
         follows = previous == (number - 1, marker, column)
         previous = (number, marker, column)
-        opener = BANNED_OPENER.match(words)
-        if marker.startswith("///") and not follows and opener:
-            yield number, f'opens with "{opener[1]}": begin with the subject, or with the verb'
+        if marker.startswith("///") and not follows:
+            if problem := bad_opener(words):
+                yield number, problem
         for problem in banned_words(words):
             yield number, problem
 
 
-def check_script(text):
+def check_script(text, comments):
+    """Yields (line, finding) for lines that are comments, or have one at their end."""
     for number, line in enumerate(text.split("\n"), 1):
-        if SCRIPT_COMMENT.match(line) and (problem := too_wide(line)):
+        if not (match := comments.match(line)):
+            continue
+        if problem := too_wide(line):
+            yield number, problem
+        for problem in banned_words(match["words"] or ""):
             yield number, problem
 
 
+def check_blocks(text, tokens):
+    """Yields (line, finding) for comments that may take several lines."""
+    lines = text.split("\n")
+    for token in tokens.finditer(text):
+        comment = token["comment"]
+        if comment is None:
+            continue
+        first = text.count("\n", 0, token.start("comment")) + 1
+        opener = re.match(r"/\*\*[\s*]*(.*)", comment)
+        if opener and (problem := bad_opener(opener[1])):
+            yield first, problem
+        for number, words in enumerate(comment.split("\n"), first):
+            if problem := too_wide(lines[number - 1]):
+                yield number, problem
+            for problem in banned_words(words):
+                yield number, problem
+
+
+def check_python(text):
+    """Yields (line, finding) for comments and docstrings."""
+    yield from check_script(text, SCRIPT_COMMENT)
+    lines = text.split("\n")
+    for node in ast.walk(ast.parse(text)):
+        if not isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
+            continue
+        if ast.get_docstring(node) is None:
+            continue
+        string = node.body[0]
+        if problem := bad_opener(ast.get_docstring(node)):
+            yield string.lineno, problem
+        for number in range(string.lineno, string.end_lineno + 1):
+            if problem := too_wide(lines[number - 1]):
+                yield number, problem
+            for problem in banned_words(lines[number - 1]):
+                yield number, problem
+
+
 def long_sentences(paragraph):
-    """Of a paragraph given as [(line, text)], yields (line, finding)."""
+    """Yields (line, finding) for a paragraph given as [(line, text)]."""
     words = [(number, word) for number, text in paragraph for word in text.split()]
     text = " ".join(word for _, word in words)
     begin = 0
@@ -137,16 +201,33 @@ def check(name, text):
         yield from check_cpp(text)
     elif extension == ".md":
         yield from check_markdown(text)
-    elif extension in (".proto", ".js", ".py", ".sh", ".cmake", ".yaml", ".yml", ".service") or (
-        os.path.basename(name) == "CMakeLists.txt" or text.startswith("#!")
-    ):
-        yield from check_script(text)
+    elif extension == ".js":
+        yield from check_blocks(text, JS_TOKEN)
+    elif extension in (".css", ".html"):
+        yield from check_blocks(text, BLOCK_COMMENT)
+    elif extension == ".py":
+        yield from check_python(text)
+    elif extension in (".yaml", ".yml") or os.path.basename(name) in YAML_FILES:
+        yield from check_script(text, YAML_COMMENT)
+    elif extension in SCRIPTS or os.path.basename(name) in SCRIPT_FILES or text.startswith("#!"):
+        yield from check_script(text, SCRIPT_COMMENT)
+
+
+def known_files():
+    """Returns the files that git knows in this folder; none without git or outside a repository."""
+    try:
+        listed = subprocess.run(["git", "ls-files", "-z"], capture_output=True, text=True, check=False)
+    except OSError:
+        return []
+    return [name for name in listed.stdout.split("\0") if name and os.path.isfile(name)]
 
 
 def main(names):
     if not names:
-        listed = subprocess.run(["git", "ls-files", "-z"], capture_output=True, text=True, check=True)
-        names = [name for name in listed.stdout.split("\0") if name and os.path.isfile(name)]
+        names = known_files()
+        if not names:
+            print("prose: git lists no files here, so none was read", file=sys.stderr)
+            return 77
     found = 0
     for name in names:
         with open(name, encoding="utf-8", errors="replace") as file:

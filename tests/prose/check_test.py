@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What check.py finds in samples, and what it leaves alone."""
+"""Tests which findings check.py has in samples, and what it leaves alone."""
 
 import os
 import sys
@@ -44,9 +44,23 @@ class Width(unittest.TestCase):
         self.assertEqual(len(found("a.md", f"```\n```\n{wide}")), 1)
 
 
+    def test_comments_of_every_language_count(self):
+        wide = "x" * 100
+        self.assertEqual(len(found("a.js", f"/** {wide} */")), 1)
+        self.assertEqual(len(found("a.js", f"/** A.\n *  {wide} */\nb();")), 1)
+        self.assertEqual(len(found("a.js", f"a(/['\"]/);  // {wide}")), 1)
+        self.assertEqual(found("a.js", f"a('//{wide}', `/* {wide}`, /[/*]{wide}/);"), [])
+        self.assertEqual(len(found("a.css", f"/* {wide} */")), 1)
+        self.assertEqual(len(found("a.html", f"<!-- {wide} -->")), 1)
+        self.assertEqual(len(found("a.py", f'"""A.\n\n{wide}x"""')), 1)
+        self.assertEqual(found("a.py", f'a = """{wide}x"""'), [])
+        self.assertEqual(len(found("a.yaml", f"a: b  # {wide}")), 1)
+        self.assertEqual(len(found(".clang-tidy", f"# {wide}")), 1)
+
+
 class Openers(unittest.TestCase):
     def test_a_comment_does_not_open_without_its_subject(self):
-        for text in ("Of all of them.", "As X.", "For tests.", "What it has.", "To be called."):
+        for text in ("Of all of them.", "As X.", "What it has.", "To be called.", "How long.", "Whether."):
             self.assertEqual(len(found("a.h", f"/// {text}")), 1, text)
             self.assertEqual(len(found("a.h", f"int a;  ///< {text.lower()}")), 1, text)
 
@@ -65,6 +79,12 @@ class Openers(unittest.TestCase):
     def test_other_comments_are_not_held_to_it(self):
         self.assertEqual(found("a.cc", "// For tests."), [])
 
+    def test_comments_of_functions_in_scripts_are(self):
+        self.assertEqual(len(found("a.js", "/** What it has. */")), 1)
+        self.assertEqual(len(found("a.js", "/**\n * What it has.\n */")), 1)
+        self.assertEqual(len(found("a.py", 'def f():\n    """What it has."""')), 1)
+        self.assertEqual(found("a.js", "/** Returns it. */ a(b /* of it */)"), [])
+
 
 class Words(unittest.TestCase):
     def test_banned_words_are_found_in_any_comment_and_in_documents(self):
@@ -72,6 +92,16 @@ class Words(unittest.TestCase):
             self.assertEqual(len(found("a.cc", f"// {text}")), 1, text)
             self.assertEqual(len(found("a.md", text)), 1, text)
             self.assertEqual(len(found("a.md", f"| {text} |")), 1, text)
+
+    def test_they_are_found_in_every_language(self):
+        text = "It lies beside it."
+        self.assertEqual(len(found("a.js", f"a();  // {text}")), 1)
+        self.assertEqual(len(found("a.css", f"a {{}} /* {text} */")), 1)
+        self.assertEqual(len(found("a.py", f'def f():\n    """{text}"""')), 1)
+        self.assertEqual(len(found("a.yaml", f"a: b  # {text}")), 1)
+        self.assertEqual(len(found("run", f"#!/bin/sh\n# {text}")), 1)
+        self.assertEqual(found("a.js", f"a('{text}', `// {text}`);"), [])
+        self.assertEqual(found("a.py", f"a = '{text}'"), [])
 
     def test_parts_of_words_and_names_in_code_are_not(self):
         for text in ("Besides, it works.", "`beside` is a name.", "outdoors", "wishful-thinking"):

@@ -25,7 +25,7 @@ struct SyntheticOptions {
   bool with_failure = true;  ///< the last split over grpc at the last batch failed
   std::uint64_t seed = 7;
   std::vector<SyntheticNetwork> networks{};  ///< empty: "none", of which nothing was measured
-  double slow_factor = 1.6;  ///< how many times longer the second device takes than the first
+  double slow_factor = 1.6;                  ///< time of the second device over that of the first
 };
 
 /// Figures follow a simple cost model with noise; fronts are marked; samples are there. The same

@@ -1,5 +1,5 @@
-// What the page says of the run whatever is chosen: what it is, what failed, and where its figures
-// come from.
+// The facts of the run that do not depend on what is chosen: what it is, what failed, and where its
+// figures come from.
 const aboutRun = (view) => {
   'use strict';
   const {byId, figure, bytes, percent, date, el} = common;
@@ -23,7 +23,7 @@ const aboutRun = (view) => {
     for (const trial of trials) reasons.set(trial.failure, [...(reasons.get(trial.failure) || []), trial]);
     return reasons;
   };
-  /** What made figures vary: each a badge. */
+  /** Badges of what made figures vary. */
   const drawDisturbances = () => {
     const found = run.disturbances || [];
     byId('disturbances').hidden = !found.length;

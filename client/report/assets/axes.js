@@ -1,4 +1,4 @@
-// What the page's charts share: axes, tooltips, intervals, and the edge of what is reached.
+// Parts that the page's charts share: axes, tooltips, intervals, and the edge of what is reached.
 const axes = (() => {
   'use strict';
   const {figure, range, percent, chance, roundsOf, wayOf, overOf, nameOf, el, colourOf} = common;
@@ -27,7 +27,8 @@ const axes = (() => {
     brush.font = `${size}px ${font().fontFamily}`;
     return brush.measureText(text).width;
   };
-  /** Round numbers within bounds: 1, 2, 5, 10, … or more where the range is narrow, fewer where it is wide. */
+  /** Returns round numbers within bounds: 1, 2, 5, 10, … or more if the range is narrow, fewer if
+   *  it is wide. */
   const logTicks = (low, high, most) => {
     const ticks = (steps) => {
       const all = [];
@@ -41,7 +42,8 @@ const axes = (() => {
     return [fine, whole, [1, 2, 3, 5, 7], [1, 2, 5], [1, 3], [1]].map(ticks).find((all) => all.length <= most) || ticks([1]);
   };
   const tickText = (value) => String(Number(value.toPrecision(2)));
-  /** An axis of logarithms, drawn as a plain one: ticks stand where they read well, whatever the range. */
+  /** Returns an axis of logarithms, drawn as a plain one: ticks stand at places that read well,
+   *  whatever the range. */
   const log = (values, margins, colour, most = 7) => {
     const low = Math.log10(Math.min(...values));
     const high = Math.log10(Math.max(...values));
@@ -63,13 +65,14 @@ const axes = (() => {
     // A file of an earlier version may not say what was measured.
     ...(trial.rounds && trial.latency_ms.measured_p50 ? [el('br'), `${roundsOf(trial)} measured ${figure(trial.latency_ms.measured_p50)} ms and ${figure(trial.throughput.measured_samples_per_s)} samples/s`] : []),
     ...more.flatMap((line) => [el('br'), line]));
-  /** Of a plan that was predicted only; `place`: what is said of its place. */
+  /** Returns the text of a plan that was predicted only; `place` is what is said of its place. */
   const expectedTip = (trial, place) => el('div', {class: 'tip'},
     el('b', {}, nameOf(trial)), `${wayOf(trial)} over ${trial.transport}, batch ${trial.batch}`, el('br'),
     'not measured; expected (± one standard deviation):', el('br'),
     `${figure(trial.predicted.expected_latency_ms)} ms  (± ${percent(trial.predicted.latency_deviation)})`, el('br'),
     `${figure(trial.predicted.expected_samples_per_s)} samples/s  (± ${percent(trial.predicted.throughput_deviation)})`, ...(place ? [el('br'), place] : []));
-  /** Shows what `tell` says of the trial under the pointer, and of its data: points carry their trial's id, for the library copies them. */
+  /** Shows what `tell` says of the trial under the pointer, and of its data. Points carry their
+   *  trial's id, because the library copies them. */
   const tooltip = (colour, view, tell) => ({
     trigger: 'item', confine: true, backgroundColor: colour('card'), borderColor: colour('line'), padding: [8, 12],
     textStyle: {color: colour('ink'), fontSize: 13},
@@ -83,8 +86,9 @@ const axes = (() => {
   for (const kind of ['pointerdown', 'pointermove']) addEventListener(kind, (event) => { touched = event.pointerType === 'touch'; }, true);
 
   const CAP = 4;  // half of the line that ends an interval, in pixels
-  /** Draws the 95 % intervals of trials, as far as the figures on the axes have one. An arrow at the
-   *  edge of the chart ends one that goes on beyond it. `place` returns the place of a value on its axis. */
+  /** Draws the 95 % intervals of trials, as far as the figures on the axes have one. An arrow at
+   *  the edge of the chart ends one that goes on beyond it. `place` returns the place of a value on
+   *  its axis. */
   const intervals = (trials, {x, y}, colour, width, more = {}, place = (value) => value) => ({
     type: 'custom', silent: true, clip: true, z: 1, ...more,
     encode: {x: [0, 1, 2], y: [3, 4, 5]},
@@ -111,8 +115,8 @@ const axes = (() => {
       return {type: 'group', children: [0, 2].flatMap((i) => [...arm(at(i, 4)[0] - cx, [coordSys.x - cx, coordSys.x + coordSys.width - cx], across), ...arm(at(1, i + 3)[1] - cy, [coordSys.y - cy, coordSys.y + coordSys.height - cy], up)])};
     },
   });
-  /** Draws the edge of what is reached: a plan's figure holds until that of the next one. `front` is
-   *  its points as shown, `less` whether less is better on the axis up. */
+  /** Draws the edge of what is reached: a plan's figure holds until that of the next one. `front`
+   *  is its points as shown, `less` whether less is better on the axis up. */
   const edge = (front, x, y, colour, less = false) => {
     const worse = (a, b) => (less ? a[1] > b[1] : a[1] < b[1]);
     const points = [...front].sort((a, b) => a[0] - b[0]).filter((point, i, sorted) => sorted.slice(0, i).every((before) => !worse(point, before)));
@@ -123,7 +127,7 @@ const axes = (() => {
   /** Round the plan that is chosen; it alone changes with a choice. */
   const ring = (points, size, colour) => ({id: 'ring', type: 'scatter', silent: true, z: 3, data: points, symbol: 'circle', symbolSize: size,
     itemStyle: {color: 'transparent', borderColor: colour('ring'), borderWidth: 2}});
-  /** How a plan is drawn: on the front (or where there is none), perhaps there, or beaten. */
+  /** Returns the look of a plan: on the front (or if there is none), perhaps there, or beaten. */
   const dot = (standing, kind, colour) => (standing === 'front' || standing === 'together'
     ? {color: colour(colourOf(kind)), borderColor: colour('card'), borderWidth: 1.5, opacity: 1}
     : {color: standing === 'perhaps' ? colour('card') : 'transparent', borderColor: colour(standing === 'perhaps' ? colourOf(kind) : 'dominated'), borderWidth: 1.4, opacity: 1});

@@ -23,7 +23,7 @@ const frontChart = (view, page) => {
   const expectedPlace = (trial) => [view.x.expected(trial), view.y.expected(trial)];
   /** Smaller than all that was measured, and without a shape of its own. */
   const expectedPoint = (trial, colour) => ({value: expectedPlace(trial), trial: trial.id, symbol: 'circle', symbolSize: EXPECTED, itemStyle: {color: colour('expected'), opacity: 1}});
-  /** What is said of the place of a plan that was predicted only. */
+  /** Says what is known of the place of a plan that was predicted only. */
   const expectedStanding = (trial) => (trial.p_front !== null ? `On the front with a probability of ${chance(trial)}.`
     : view.isMisled() ? 'Predictions are no guide here: it may be on the front.' : '');
   const mayBeExpected = () => view.expected.filter(mayBe);
@@ -88,8 +88,8 @@ const frontChart = (view, page) => {
     return Math.hypot(px - ax - along * dx, py - ay - along * dy);
   };
   const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
-  /** Returns what is drawn of plans as [left, right, top, bottom] of lines: their intervals, and the
-   *  latency to stay within. */
+  /** Returns what is drawn of plans as [left, right, top, bottom] of lines: their intervals, and
+   *  the latency to stay within. */
   const linesOf = (trials, pixel, {left, right, top, bottom}) => [
     ...trials.flatMap((trial) => {
       const [px, py] = pixel(view.x.value(trial), view.y.value(trial));
@@ -100,10 +100,10 @@ const frontChart = (view, page) => {
     }),
     ...(hasTarget() ? [[pixel(choice.target, 0)[0], pixel(choice.target, 0)[0], top, bottom]] : []),
   ];
-  /** Returns the names of the plans of the front, and the lines that lead to those that stand off. A
-   *  name touches no other one, no plan and no edge of the chart, and crosses as few lines as can be;
-   *  if there is no such place, it is left out. The plan chosen comes first, then the ends of the
-   *  front. */
+  /** Returns the names of the plans of the front, and the lines that lead to those that stand off.
+   *  A name touches no other one, no plan and no edge of the chart, and crosses as few lines as can
+   *  be; if there is no such place, it is left out. The plan chosen comes first, then the ends of
+   *  the front. */
   const labels = ({x, y}) => {
     const front = named();
     const [width, height] = [chart.getWidth(), chart.getHeight()];
@@ -242,7 +242,7 @@ const frontChart = (view, page) => {
     return [...seen.map(({name, kind, standings: [best]}) => el('span', {}, standingIcon(best, kind), `${name}, ${standingText(best)}`)),
       ...STANDINGS.filter((standing) => others.has(standing)).map((standing) => el('span', {}, standingIcon(standing, 0), standingText(standing)))];
   };
-  /** Whether what is predicted of a plan lies within the chart. */
+  /** Returns whether what is predicted of a plan lies within the chart. */
   const isSeen = (trial, {x, y}) => [[view.x, x], [view.y, y]].every(([figure, {min, max}]) => figure.expected(trial) >= min && figure.expected(trial) <= max);
   const legend = () => {
     const {front, shown, other} = view;
@@ -257,7 +257,7 @@ const frontChart = (view, page) => {
       withIntervals.length && isCut(withIntervals, bounds) ? el('span', {}, pathIcon('M0 4h18M13 0l5 4-5 4', 'var(--front)', 1.4), 'goes on beyond the chart') : '',
       view.isRunsFront() && isLabelled ? el('span', {}, 'P: probability to be on the front') : ''];
   };
-  /** Whether an interval that is drawn goes on beyond the chart. */
+  /** Returns whether an interval that is drawn goes on beyond the chart. */
   const isCut = (trials, {x, y}) => {
     const beyond = (figure, {min, max}, trial) => figure.interval && (figure.interval(trial)[0] < min || figure.interval(trial)[1] > max);
     return trials.some((trial) => beyond(view.x, x, trial) || beyond(view.y, y, trial));

@@ -1,16 +1,16 @@
-// What all parts of the page share: figures as text, names of plans, elements, colours and axes.
-// Nothing here knows what is chosen.
+// Functions that all parts of the page share: figures as text, names of plans, elements, colours
+// and axes. Nothing here knows what is chosen.
 const common = (() => {
   'use strict';
   const byId = (id) => document.getElementById(id);
   const PARTS = [['compute', 'computing'], ['transfer', 'transfer'], ['wait', 'the rest']];
   const SHAPES = ['circle', 'diamond', 'triangle', 'rect'];
-  // Of the first sixteen kinds no two look alike.
+  // No two of the first sixteen kinds look alike.
   const shapeOf = (kind) => SHAPES[kind % 4];
   const colourOf = (kind) => `t${(kind + Math.floor(kind / 4)) % 4}`;
   const SHAPE_PATHS = ['M6 1a5 5 0 1 0 .01 0z', 'M6 0l6 6-6 6-6-6z', 'M6 0l6 11H0z', 'M1 1h10v10H1z'];
 
-  // What passes of one request, in the order that a stage does them.
+  // Steps of one request, in the order that a stage takes them.
   const STEPS = [['transfer', 'transfer'], ['wait', 'waiting'], ['compute', 'computing'], ['encode', 'encoding'], ['between', 'in between']];
 
   /** Rounds as the terminal does: what lies in the middle goes to the even digit. */
@@ -29,7 +29,7 @@ const common = (() => {
     const size = Math.abs(value);
     return value.toFixed(size >= 99.95 ? 0 : size >= 9.995 ? 1 : size >= 0.995 ? 2 : 3);
   };
-  /** One of no width says that there is none: of simulated figures. */
+  /** Returns an interval as text. One of no width stands for none, as simulated figures have. */
   const range = (interval) => (interval[0] === interval[1] ? 'no interval' : `${figure(interval[0])} – ${figure(interval[1])}`);
   const bytes = (count) => {
     const units = ['B', 'KiB', 'MiB', 'GiB'];
@@ -48,11 +48,13 @@ const common = (() => {
   const isAlone = (trial) => !trial.split && !trial.plan.replicas;
   /** Its devices in order, or those that take turns. */
   const wayOf = (trial) => devicesOf(trial).join(trial.plan.replicas ? ' and ' : ' → ');
-  /** " over tcp"; '' of a class of a scenario, whose links say for themselves what they lead over. */
+  /** Returns " over tcp"; '' for a class of a scenario, whose links say for themselves what they
+   *  lead over. */
   const overOf = (trial) => (trial.transport === 'simulated' ? '' : ` over ${trial.transport}`);
-  /** What a plan's stages have of the settings that plans of the run differ in: ['2 threads', 'clusters']. */
+  /** Returns those settings of a plan's stages that plans of the run differ in: ['2 threads',
+   *  'clusters']. */
   const settingsOf = ({threads, schedule}) => [threads && (threads === '0' ? 'threads as set' : `${threads} ${threads === '1' ? 'thread' : 'threads'}`), schedule].filter(Boolean);
-  /** What crosses at each cut. */
+  /** Returns what crosses at each cut. */
   const crossesOf = (trial) => (trial.split ? trial.split.cuts.map((cut) => bytes(cut.boundary_bytes)).join(' + ') : '–');
   const latency = (trial) => trial.latency_ms.p50;
   const rate = (trial) => trial.throughput.samples_per_s;
@@ -60,14 +62,16 @@ const common = (() => {
    *  '> 90 %' and '< 10 %'; '–' if nobody knows. */
   const chance = ({p_front_text}) => (p_front_text === '-' ? '–' : p_front_text.startsWith('>') ? '> 90 %' : p_front_text.startsWith('<') ? '< 10 %' : `${Math.round(100 * p_front_text)} %`);
   const roundsOf = ({rounds}) => (rounds === 1 ? '1 round' : `${rounds} rounds`);
-  /** Whether a plan that is beaten may be on the front. What is said decides: of few rounds that is
-   *  "< 10 %" for any probability below it. */
+  /** Returns whether a plan that is beaten may be on the front. What is said decides: of few rounds
+   *  that is "< 10 %" for any probability below it. */
   const perhaps = ({p_front: chance, p_front_text: said}) => chance > 0.05 && !said.startsWith('<');
-  /** Whether a plan that was predicted only may be on the front, as the terminal counts them. */
+  /** Returns whether a plan that was predicted only may be on the front, as the terminal counts
+   *  them. */
   const mayBe = (trial) => trial.p_front === null || trial.p_front > 0.05;
   const date = (text) => (text || '').replace('T', ' ').replace(/(\.\d+)?Z$/, ' UTC');
 
-  /** el('b', {class: 'x'}, 'text', child): an element with attributes and children; functions are listeners. */
+  /** el('b', {class: 'x'}, 'text', child) makes an element with attributes and children; functions
+   *  are listeners. */
   const el = (tag, attributes = {}, ...children) => {
     const element = document.createElement(tag);
     for (const [name, value] of Object.entries(attributes)) {
@@ -141,7 +145,8 @@ const common = (() => {
     const again = held && document.querySelector(`[data-key="${CSS.escape(held)}"]`);
     if (again && again !== document.activeElement) again.focus({preventScroll: true});
   };
-  /** A table of heads [text, class] and rows of cells, each a list of nodes; `rows` may hold whole <tr> too. */
+  /** Makes a table of heads [text, class] and rows of cells, each a list of nodes; `rows` may hold
+   *  whole <tr> too. */
   const fill = (table, heads, rows) => table.replaceChildren(
     el('thead', {}, el('tr', {}, ...heads.map(([head, kind]) => el('th', {class: kind, scope: 'col'}, head)))),
     el('tbody', {}, ...rows.map((row) => (row instanceof Element ? row

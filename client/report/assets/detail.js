@@ -5,7 +5,7 @@ const detailCard = (view, page, saves) => {
   const {byId, PARTS, figure, short, range, bytes, chance, roundsOf, wayOf, nameOf, latency, rate, el, swatch, partText, bar} = common;
 
   const plans = planFile(view.run);
-  /** How to run it again. */
+  /** Shows the command that runs it again. */
   const againOf = (trial) => {
     if (view.simulated) return [];
     const command = plans.commandOf(trial);
@@ -19,10 +19,10 @@ const detailCard = (view, page, saves) => {
     el('div', {class: 'row'}, el('span', {}, title), el('b', {}, value)), note ? el('small', {}, note) : undefined);
   const pathOf = (trial) => {
     const steps = [];
-    // What is shown adds up to the figure that is shown, not to the median of the rounds.
+    // Parts shown add up to the figure that is shown, not to the median of the rounds.
     const share = latency(trial) / (trial.latency_ms.measured_p50 || latency(trial));
     const ms = (value) => `${short(value * share)} ms`;
-    // Of replicas each has a link that leads to it and one that leads back.
+    // Each replica has a link that leads to it and one that leads back.
     const {replicas} = trial.plan;
     trial.links.forEach((link, i) => {
       const arrives = replicas ? i % 2 === 0 : i === 0;

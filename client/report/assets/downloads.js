@@ -1,5 +1,5 @@
-// What a reader takes along: the table as CSV, the run as JSON, the chart as a picture, a plan as a
-// file, a command.
+// Files that a reader takes along: the table as CSV, the run as JSON, the chart as a picture, a
+// plan as a file, a command.
 const downloads = (view) => {
   'use strict';
   const {el, nameOf, wayOf, latency, rate} = common;

@@ -1,4 +1,4 @@
-// What is known of a card that was clicked, next to the drawing.
+// Facts of the card that was clicked, next to the drawing.
 const graphDetail = (data, go) => {
   'use strict';
   const {bytes, figure} = common;

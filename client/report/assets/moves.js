@@ -1,5 +1,5 @@
-// How the best split moves with the network: a picture of the best value against the rate, a line a
-// class of delays, measured and, where plans were predicted, predicted.
+// Picture of the best value against the network's rate, with a line for each class of delays. It
+// shows measured values, and predicted ones if plans were predicted.
 const movesChart = (view, networks, page) => {
   'use strict';
   const {byId, figure, nameOf, el, lineIcon, dotIcon, colours, segments} = common;
@@ -7,7 +7,8 @@ const movesChart = (view, networks, page) => {
   const {GOALS, isUntouched, bestOf, expectedOf, round} = networks;
   const UNTOUCHED = 'left as it is';
 
-  /** Measured conditions whose round trips are much the same, in order of their rate: a line of the picture each. */
+  /** Measured conditions whose round trips are much the same, in order of their rate: one line of
+   *  the picture each. */
   const delayClasses = () => {
     const classes = [];
     const known = conditions.map(networks.figuresOf).filter((network) => isUntouched(network) || network.forward_bits_per_s);
@@ -33,7 +34,8 @@ const movesChart = (view, networks, page) => {
   const shadeOf = (i) => `d${classes.length > 1 ? Math.round(3 * i / (classes.length - 1)) : 1}`;
   const anyUntouched = members.some(isUntouched);
 
-  /** The network that was left as it is, if its rate was not measured, has its place right of all rates. */
+  /** The network that was left as it is, if its rate was not measured, has its place right of all
+   *  rates. */
   const rateAxis = (roomy, colour) => {
     const axis = axes.log(limits.length ? limits : [1], anyUntouched ? [0.06, !limits.length ? 1 : roomy ? 0.32 : 0.42] : [0.06, 0.1], colour);
     const most = Math.log10(limits.length ? Math.max(...limits) : 1);

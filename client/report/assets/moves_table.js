@@ -6,7 +6,8 @@ const movesTable = (view, networks, page) => {
   const {choice, conditions, under} = view;
   const {GOALS, bestOf, expectedOf, planText, lossOf, worse} = networks;
 
-  /** The plan that is least worse than the best split wherever a split was measured, and by how much; null where none was in all. */
+  /** Returns the plan that is least worse than the best split, over all networks that a split was
+   *  measured under, and by how much; null if none was measured under all. */
   const compromise = (goal) => {
     const there = conditions.filter((condition) => bestOf(condition, goal, 'split'));
     let found = null;

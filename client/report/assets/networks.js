@@ -1,4 +1,4 @@
-// What is known of a run's networks, and the best plan under each: for the parts that compare them.
+// Facts of a run's networks, and the best plan under each: for the parts that compare them.
 const makeNetworks = (view) => {
   'use strict';
   const {latency, rate, nameOf, isAlone, el, percent} = common;
@@ -6,7 +6,7 @@ const makeNetworks = (view) => {
 
   /** The run's entry of a condition, at the batch chosen; undefined where there is none. */
   const entryOf = (condition) => run.networks.find((entry) => entry.condition === condition && entry.batch === choice.batch);
-  /** Of any batch: what was measured of the network itself. */
+  /** Returns what was measured of the network itself, at any batch. */
   const figuresOf = (condition) => run.networks.find((entry) => entry.condition === condition);
   const round = (value) => value.toFixed(value >= 9.95 ? 0 : value >= 0.995 ? 1 : 2);
   const megabits = (bits) => (bits === null ? '–' : round(bits / 1e6));
@@ -40,7 +40,8 @@ const makeNetworks = (view) => {
     throughput: {text: 'Highest throughput', id: 'most_productive', value: rate, unit: 'samples/s', expected: ({predicted}) => -predicted.samples_per_s,
       better: (a, b) => rate(b) - rate(a) || latency(a) - latency(b)},
   };
-  /** The best trial of a kind ('split', 'unsplit'); null where there is none. The run names it unless transports are left out. */
+  /** Returns the best trial of a kind ('split', 'unsplit'); null if there is none. The run names it
+   *  unless transports are left out. */
   const bestOf = (condition, goal, kind) => {
     if (!choice.off.size) {
       const entry = entryOf(condition);
@@ -48,7 +49,8 @@ const makeNetworks = (view) => {
     }
     return under(condition).filter((trial) => (kind === 'split' ? trial.split : isAlone(trial))).sort(goal.better)[0] || null;
   };
-  /** The split that the cost model calls the best, measured or not; null where nothing was predicted, or simulated from what was measured. */
+  /** Returns the split that the cost model calls the best, measured or not; null if nothing was
+   *  predicted, or simulated from what was measured. */
   const expectedOf = (condition, goal) => {
     if (run.simulated) return null;
     const among = run.trials.filter((trial) => trial.predicted && trial.split && trial.batch === choice.batch
@@ -56,7 +58,7 @@ const makeNetworks = (view) => {
     return among.length ? among.reduce((best, trial) => (goal.expected(trial) < goal.expected(best) ? trial : best)) : null;
   };
   const planText = (trial) => (view.transports.length > 1 ? `${nameOf(trial)}, ${trial.transport}` : nameOf(trial));
-  /** How many times worse a plan is than the best there; 1: no worse. */
+  /** Returns a plan's value over that of the best there; 1 means no worse. */
   const lossOf = (trial, best, goal) => (goal === GOALS.latency ? latency(trial) / latency(best) : rate(best) / rate(trial));
   const worse = (loss, goal) => {
     if (loss < 1.0005) return 'the best';

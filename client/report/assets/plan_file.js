@@ -11,9 +11,9 @@ const planFile = (run) => {
     ...(options.model ? {model_source: options.model} : {})});
   const fileName = (trial) => `${[nameOf(trial), trial.link, trial.codec === 'none' ? '' : trial.codec, ...settingsOf(trial), `b${trial.batch}`].filter(Boolean).join('-').replace(/[^\w.+-]+/g, '-')}.json`;
   const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
-  /** Returns whether flags can say it: its devices are the first ones of the run, in their order, its
-   *  stages lie one behind the other, and none has settings of its own. Without a cut, flags train in
-   *  the process of the command. */
+  /** Returns whether flags can say it: its devices are the first ones of the run, in their order,
+   *  its stages lie one behind the other, and none has settings of its own. Without a cut, flags
+   *  train in the process of the command. */
   const isPlain = (trial) => !trial.name && !trial.plan.replicas && (!trains || trial.split)
     && trial.plan.stages.every((stage, i) => !stage.operators && !stage.settings && typeof trial.plan.schedule !== 'object' && run.devices[i] && stage.device === run.devices[i].name);
 
@@ -33,15 +33,15 @@ const planFile = (run) => {
       ['--engine', trains || plan.engine === 'auto' ? '' : plan.engine], ['--precision', plan.precision === 'fp32' ? '' : plan.precision],
       ['--threads', plan.threads || ''], ['--schedule', trains ? '' : plan.schedule || '']];
   };
-  /** Returns the command that runs the plan, or trains by it on made-up samples. It names the plan's
-   *  file if flags cannot say it. */
+  /** Returns the command that runs the plan, or trains by it on made-up samples. It names the
+   *  plan's file if flags cannot say it. */
   const commandOf = (trial) => {
     const flags = isPlain(trial) ? [...modelFlags(), ...pipelineFlags(trial), ...deviceFlags()] : [['--plan', fileName(trial)], ...deviceFlags()];
     if (trains) flags.push(['--loss', options.loss === 'cross-entropy' ? '' : options.loss], ['--data', 'synthetic']);
     return [trains ? 'paretoctl train' : 'paretoctl run', ...flags.filter(([, value]) => value !== undefined && value !== null && value !== '').map(([flag, value]) => `${flag} ${quoted(String(value))}`)].join(' ');
   };
-  /** Returns the network that was put between the devices for the plan; '' if there was none, or if it
-   *  is the test bed's. */
+  /** Returns the network that was put between the devices for the plan; '' if there was none, or if
+   *  it is the test bed's. */
   const networkOf = (trial) => (trial.condition === 'none' || options.testbed ? '' : trial.condition);
   return {contentOf, fileName, isPlain, networkOf, commandOf, trains};
 };

@@ -16,7 +16,7 @@
     for (const part of parts) part.draw();
     view.remember();
   });
-  /** What another theme or width changes: pictures alone. */
+  /** Draws again what another theme or width changes: only pictures. */
   const paint = () => { for (const part of parts) if (part.paint) part.paint(); };
   const page = {
     draw,
@@ -38,7 +38,8 @@
       const trial = data && view.byTrial.get(data.trial);
       if (trial && trial.status === 'ok') page.select(trial);
     }),
-    /** Calls `then` when an element has another size; in the next frame: in the observer's own turn it would report a loop. */
+    /** Calls `then` when an element has another size, in the next frame: in the observer's own turn
+     *  it would report a loop. */
     watch: (element, then) => new ResizeObserver(() => requestAnimationFrame(then)).observe(element),
   };
 

@@ -23,7 +23,7 @@ const plansTable = (view, page) => {
     ['time', 'Computing, transfer, the rest', (trial) => trial.time_split_ms.compute / latency(trial), (trial) => [bar(trial)]],
     ['p', 'P(front)', (trial) => trial.p_front, (trial) => [trial.p_front_text]],
   ];
-  // What was measured is what is shown, unless predictions have a say in it.
+  // Figures shown are those measured, unless predictions have a say in them.
   const same = view.measured.every((trial) => figure(trial.latency_ms.measured_p50) === figure(latency(trial)) && figure(trial.throughput.measured_samples_per_s) === figure(rate(trial)));
   /** The figures on the axes have columns too. */
   const columns = () => {

@@ -1,11 +1,11 @@
-// What of the run is looked at: its trials, what is chosen, and what follows from that. The choices
-// stand in the address, so that a view can be shared as a link. report.js makes this once; the
-// parts of the page read it whenever they draw.
+// The part of the run that is looked at: its trials, the choices, and what follows from them. The
+// choices stand in the address, so that a view can be shared as a link. report.js makes this once;
+// the parts of the page read it whenever they draw.
 const makeView = (run) => {
   'use strict';
   const {percent, chance, perhaps, latency, nameOf, devicesOf, settingsOf} = common;
-  // What makes a plan the same one under another network; before its codec, which may be chosen for
-  // a network, joins its name.
+  // Plans of one key are the same one under another network. The key is made before a plan's codec,
+  // which may be chosen for a network, joins its name.
   for (const trial of run.trials) {
     trial.plan = {...run.plan, ...trial.plan};
     trial.key = [trial.name || '', trial.split ? trial.split.name : '', ...devicesOf(trial), trial.transport,
@@ -33,7 +33,8 @@ const makeView = (run) => {
   const batches = distinct(run.trials.map((trial) => trial.batch)).sort((a, b) => a - b);
   const conditions = distinct(run.networks.map((network) => network.condition));
   const kindOf = (trial) => transports.indexOf(trial.transport);
-  const simulated = run.simulated === 'figures'; // nothing was measured: plans are classes of pipelines
+  // Nothing was measured: plans are classes of pipelines.
+  const simulated = run.simulated === 'figures';
   // Classes of one scenario run together, on the same devices and links: none can be had in the
   // place of another, so that there is no front of them.
   const together = simulated;
@@ -53,10 +54,11 @@ const makeView = (run) => {
     only: among('only', ['all', 'front']),
     zoom: among('zoom', ['all', 'front']),
     plan: address.get('plan'),
-    // What stands on the axes of fronts. Across, less is better.
+    // Figures on the axes of fronts. Across, less is better.
     x: among('x', [figures.usual.x, ...figures.offered.filter(({less}) => less).map(({id}) => id)]),
     y: among('y', [figures.usual.y, ...figures.offered.map(({id}) => id)]),
-    target: Number(address.get('within') ?? run.options.max_latency_ms) || null,  // ms of latency, p50; null: none
+    // Milliseconds of latency, p50; null means no target.
+    target: Number(address.get('within') ?? run.options.max_latency_ms) || null,
     scales: among('scales', ['own', 'one']),
     goal: among('goal', ['latency', 'throughput']),
     request: among('request', ['p50', 'p90', 'p99']),
@@ -76,7 +78,8 @@ const makeView = (run) => {
     }
     if (choice.target !== (Number(run.options.max_latency_ms) || null)) kept.set('within', choice.target || 0);
     if (choice.plan) kept.set('plan', choice.plan);
-    try { history.replaceState(null, '', `#${kept}`); } catch { /* a page in a sandbox has no history */ }
+    // A page in a sandbox has no history.
+    try { history.replaceState(null, '', `#${kept}`); } catch {}
   };
 
   // ---- what follows -----------------------------------------------------------------------------
@@ -85,7 +88,7 @@ const makeView = (run) => {
   const cost = (figure, trial) => (figure.less ? figure.value(trial) : -figure.value(trial));
   const onX = () => figures.byId(choice.x);
   const onY = () => figures.byId(choice.y);
-  /** Whether `a` is no worse than `b` in both figures on the axes, and better in one. */
+  /** Returns whether `a` is no worse than `b` in both figures on the axes, and better in one. */
   const beats = (a, b) => {
     const [x, y] = [cost(onX(), a) - cost(onX(), b), cost(onY(), a) - cost(onY(), b)];
     return x <= 0 && y <= 0 && (x < 0 || y < 0);
@@ -105,12 +108,13 @@ const makeView = (run) => {
       return on;
     });
   };
-  /** Whether its name has all words that are looked for. */
+  /** Returns whether its name has all words that are looked for. */
   const isFound = (trial) => {
     const name = nameOf(trial).toLowerCase();
     return choice.find.toLowerCase().split(/\s+/).every((word) => name.includes(word));
   };
-  /** Of `trials`, those that the filters of names and of the front leave. What they leave out still beats others. */
+  /** Returns those of `trials` that the filters of names and of the front leave. What they leave
+   *  out still beats others. */
   const left = (trials, front) => trials.filter((trial) => (choice.only === 'all' || front.includes(trial)) && isFound(trial));
 
   /** The settings that plans differ in: they have columns. */
@@ -135,26 +139,27 @@ const makeView = (run) => {
   };
   view.isFront = (trial) => view.front.includes(trial);
   view.chosen = () => view.pool.find((trial) => trial.id === choice.plan);
-  /** Whether a plan is as quick as the reader wants it. */
+  /** Returns whether a plan is as quick as the reader wants it. */
   view.meets = (trial) => choice.target === null || latency(trial) <= choice.target;
   /** Returns the best by the figure up of those that are quick enough; undefined means none is. */
   view.within = () => frontOf(view.pool.filter(view.meets)).at(-1);
-  /** What is chosen unless somebody chooses: the most productive plan, of those quick enough. */
+  /** Returns what is chosen unless somebody chooses: the most productive plan, of those quick
+   *  enough. */
   view.usual = () => view.within() || frontOf(view.pool).at(-1);
-  /** Whether the run's own front is shown, of which it says how sure each plan is. */
+  /** Returns whether the run's own front is shown, of which it says how sure each plan is. */
   view.isRunsFront = () => !choice.off.size && !simulated && run.axes.join() === 'latency,throughput' && choice.x === 'latency' && choice.y === 'throughput';
-  /** Returns the plan of one device that alone, over one transport or another, beats every plan that
-   *  splits the model; null means that there is none. */
+  /** Returns the plan of one device that alone, over one transport or another, beats every plan
+   *  that splits the model; null means that there is none. */
   view.aloneBest = () => {
     const splits = view.pool.filter((trial) => trial.split);
     const alone = view.frontOf(view.pool.filter(common.isAlone));
     const better = (one) => alone.filter((other) => devicesOf(other)[0] === devicesOf(one)[0]);
     return (splits.length && alone.find((one) => splits.every((split) => better(one).some((other) => beats(other, split))))) || null;
   };
-  /** 'front', 'perhaps' (beaten, but on the front in some resampled rounds), or 'beaten'; among the plans of `front`'s condition.
-   *  'together': there is no front. */
+  /** Returns 'front', 'perhaps' (beaten, but on the front in some resampled rounds) or 'beaten',
+   *  among the plans of `front`'s condition. 'together' means that there is no front. */
   view.standing = (trial, front = view.front) => (together ? 'together' : front.includes(trial) ? 'front' : view.isRunsFront() && perhaps(trial) ? 'perhaps' : 'beaten');
-  /** Under another network the plan chosen stays the one it was, where it was measured there too. */
+  /** Keeps the plan chosen under another network, if it was measured there too. */
   view.chooseCondition = (condition) => {
     const plan = view.chosen();
     choice.condition = condition;
@@ -163,21 +168,23 @@ const makeView = (run) => {
   };
   /** Which plans beat a plan, those of the front alone, in order of latency. */
   view.beaters = (trial) => view.front.filter((other) => beats(other, trial));
-  /** By how much one is better than another, in words. */
+  /** Says by how much one is better than another, in words. */
   view.gains = (by, trial) => [view.x, view.y].map((figure) => {
     const ratio = figure.value(by) / figure.value(trial);
     if (!figure.less && ratio >= 2) return `${ratio.toFixed(ratio < 10 ? 1 : 0)} × the ${figure.gain.replace('more ', '')}`;
     const share = figure.less ? 1 - ratio : ratio - 1;
     return share >= 0.0005 ? `${percent(share)} ${figure.gain}` : '';
   }).filter(Boolean).join(', ');
-  /** Of a plan that is beaten: whether that is sure. */
+  /** Says how sure it is that a plan is beaten. */
   view.doubt = (trial) => (view.standing(trial) !== 'perhaps' ? ''
     : adaptive ? `By predictions and rounds together it is on the front with a probability of ${chance(trial)}.`
     : `Over resampled rounds it is on the front with a probability of ${chance(trial)}.`);
-  /** Whether predictions of a figure put the plans of this choice into another order than rounds did. */
+  /** Returns whether predictions of a figure put the plans of this choice into another order than
+   *  rounds did. */
   view.breaksOrder = (goal) => !view.simulated && (run.prediction_errors || []).some((error) =>
     error.batch === choice.batch && error.condition === choice.condition && error[goal].no_guide);
-  /** Whether predictions say nothing of the plans of this choice that an adaptive sweep left unmeasured. */
+  /** Returns whether predictions say nothing of the plans of this choice that an adaptive sweep
+   *  left unmeasured. */
   view.isMisled = () => adaptive && (run.prediction_errors || []).some((error) =>
     error.batch === choice.batch && error.condition === choice.condition && error.no_guide);
   view.verdict = (trial) => {

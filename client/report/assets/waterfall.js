@@ -8,7 +8,8 @@ const waterfallCard = (view, page) => {
   if (!view.measured.some((trial) => trial.requests)) return null;
   const KINDS = [['p50', 'Median'], ['p90', 'p90'], ['p99', 'p99']];
 
-  /** The rows of a request: {title, note, parts: [[part, ms], …]} one after the other, and what no clock saw. */
+  /** Returns the rows of a request: {title, note, parts: [[part, ms], …]} one after the other, and
+   *  what no clock saw. */
   const rowsOf = (trial, request) => {
     const [total, ...times] = request;
     const stages = trial.plan.stages.length;

@@ -71,7 +71,7 @@ struct GraphWeight {
   Shape shape;
   bool is_parameter = true;
   std::uint64_t size_bytes = 0;
-  bool is_written = false;  ///< whether the model writes it as it runs
+  bool is_written = false;  ///< true if the model writes it as it runs
   /// Weights of a quantised layer, which stay in the code of the shards that use them. They stand
   /// after all others, which alone are weights of the flat graph and have digests.
   bool is_packed = false;

@@ -84,8 +84,9 @@ struct StageRate {
 /// The value of a pipeline is a sum of rates and hops over its stages and links, which lets
 /// searches bound what is still to come. Or it is the maximum of `of_stage`.
 struct SearchedFigure {
-  Combine stages = Combine::kSum;     ///< how stages of a pipeline make one value: kSum or kMaximum
-  Combine replicas = Combine::kMean;  ///< how pipelines that take turns make one value
+  /// Rule that makes one value of a pipeline's stages: kSum or kMaximum.
+  Combine stages = Combine::kSum;
+  Combine replicas = Combine::kMean;  ///< rule for pipelines that take turns
   /// Returns the rate of a stage on a device. With kSum only. Null means that stages add nothing.
   StageRate (*rate)(const DeviceFigures& device) = nullptr;
   /// Returns the value of a message on a link. With kSum only. Null means that messages add

@@ -50,7 +50,7 @@ struct Candidate {
 
 struct Outlook {
   std::string condition;
-  bool cut_anywhere = false;  ///< whether the model may be cut anywhere; see CutSpace::anywhere()
+  bool cut_anywhere = false;  ///< true if the model may be cut anywhere; see CutSpace::anywhere()
   std::string why_in_order;   ///< reason why it is cut in order; see CutChoice
   std::vector<PlannedPoint> front;
   /// Plan of the front that was chosen; no value means that no plan keeps the limits.
@@ -68,7 +68,7 @@ struct OutlookWish {
   /// The source's and the sink's links take the way of the shortest time. Plans of one device
   /// always are candidates.
   bool pairs = false;
-  bool replicas = true;  ///< whether devices may take turns with the whole model
+  bool replicas = true;  ///< true if devices may take turns with the whole model
 };
 
 /// Searches the front of all plans whose devices have any of the settings, and makes plans of it.

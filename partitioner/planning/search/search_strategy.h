@@ -26,7 +26,7 @@ using AlsoObjectives = std::vector<const planning::Objective*>;
 struct SearchOptions {
   AlsoObjectives also{};  ///< some of searched_objectives()
   planning::WindowRange windows{};
-  bool replicas = true;  ///< whether plans of whole models that take turns belong to the space
+  bool replicas = true;  ///< true if plans of whole models that take turns belong to the space
   /// Comparisons between beginnings of plans after which a search gives up: the default takes
   /// minutes. Thresholds need none.
   std::int64_t comparisons = 100'000'000'000;

@@ -103,7 +103,7 @@ struct Outcome {
   Nanoseconds measured{};     ///< time measured, without warm-up
   std::int64_t requests = 0;  ///< completed, with warm-up
   std::int64_t events = 0;
-  bool stopped = false;  ///< whether it stopped before its end, because it was told to
+  bool stopped = false;  ///< true if it stopped before its end, because it was told to
   std::vector<DeviceOutcome> devices;
   std::vector<MediumOutcome> media;
   std::vector<PipelineOutcome> pipelines;

@@ -51,7 +51,7 @@ struct NamedPipe {
   FileDescriptor end;
 };
 
-/// Whether nobody has it open for writing, now or before long.
+/// Returns whether nobody has it open for writing, now or before long.
 bool nobody_writes(const NamedPipe& pipe) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   char byte = 0;

@@ -85,7 +85,7 @@ class SimulatedSweep {
   const double noise_;
 };
 
-/// Whether somebody of its group truly beats it by more than the tolerance.
+/// Returns whether somebody of its group truly beats it by more than the tolerance.
 inline bool truly_beaten(const SimulatedSweep& sweep, std::size_t plan) {
   const double tolerance = std::log1p(results::kFrontTolerance);
   const LogFigures& it = sweep.truths[plan];

@@ -16,7 +16,7 @@ struct Script {
   std::deque<std::byte> bytes;       ///< written and not read yet
   std::size_t at_a_time = SIZE_MAX;  ///< the most bytes that a call moves
   std::size_t until = SIZE_MAX;      ///< bytes that move before `then`
-  std::optional<Error> then;  ///< how calls fail from there on; no value means that the stream ends
+  std::optional<Error> then;  ///< error of calls from there on; no value means that the stream ends
   std::size_t moved = 0;
   int calls = 0;
   std::vector<const void*> memory;  ///< first byte of each part that a call was given
@@ -158,7 +158,7 @@ class Broken : public Circle, public testing::WithParamInterface<double> {
     way_.until = static_cast<std::size_t>(GetParam() * static_cast<double>(bytes - 1));
     inside_ = way_.until > 0;
   }
-  bool inside_ = false;  ///< whether the frame has begun
+  bool inside_ = false;  ///< true if the frame has begun
 };
 
 TEST_P(Broken, TheEndInsideAFrameIsABrokenConnection) {

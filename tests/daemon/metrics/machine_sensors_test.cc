@@ -22,7 +22,7 @@ class MachineSensors : public testing::Test {
     test::write_sysfs(folder_.path(), name, text);
   }
   std::string text() const { return exposition(machine_sensors(folder_.path())); }
-  /// Whether a line says so, whatever digits its number is written with.
+  /// Returns whether a line says so, whatever digits its number is written with.
   bool says(const std::string& series, double value) const {
     const std::string all = "\n" + text();
     const std::size_t at = all.find("\n" + series + " ");

@@ -30,7 +30,7 @@ struct FakeRuns {
   std::vector<std::string> engines;
   std::vector<runtime::Precision> precisions;
   std::vector<std::string> schedules;
-  bool skips_slow = false;  ///< whether the last load was told that engine "slow" is hopeless
+  bool skips_slow = false;  ///< true if the last load was told that engine "slow" is hopeless
   Nanoseconds operator_time{
       1};  ///< time of its one operator, for each time that it is asked to repeat it
   std::uint64_t packed_bytes = 0;    ///< bytes of each, shared with others

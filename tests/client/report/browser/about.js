@@ -1,5 +1,5 @@
-// What stands on the page whatever is chosen: a network that was skipped, once, and the machine
-// that the run was begun from.
+// Parts of the page that do not depend on what is chosen: a network that was skipped, once, and the
+// machine that the run was begun from.
 'use strict';
 module.exports = async ({open, assert}) => {
   const page = await open();

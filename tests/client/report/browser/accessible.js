@@ -1,5 +1,5 @@
-// For those who do not see the page: every picture has a name and a table, every table and control
-// a name, headings in order.
+// The page serves those who do not see it: every picture has a name and a table, every table and
+// control a name, and headings stand in order.
 'use strict';
 module.exports = async ({open, assert}) => {
   const page = await open();

@@ -32,7 +32,7 @@ module.exports = async ({open, assert, text}) => {
   });
   assert.ok(parts > 0 && Math.abs(parts - way) <= 0.011 * parts, `computing takes ${parts} ms, on its way ${way} ms`);
 
-  // What no clock saw is called the rest, everywhere.
+  // Time that no clock saw is named the rest, everywhere.
   assert.match(await text(page, '#detail .parts'), /the rest/);
   assert.match(await text(page, '#time-legend'), /computing\s*transfer\s*the rest/);
 

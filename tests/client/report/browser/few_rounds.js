@@ -1,4 +1,4 @@
-// What is said of plans decides how they are drawn: of few rounds all that are "< 10 %" alike.
+// Plans are drawn by what is said of them: after few rounds all that are "< 10 %" look alike.
 'use strict';
 module.exports = async ({open, assert, text}) => {
   const page = await open();

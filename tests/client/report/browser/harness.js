@@ -11,8 +11,8 @@ const checks = process.argv.slice(2);
 const file = checks.pop();
 let copies = 0;
 
-/** The page with a view (what stands behind '#'), in a window of its own; `options` as newContext() takes them. `changed` makes another page of
- *  its text. */
+/** The page with a view (what stands behind '#'), in a window of its own; `options` as newContext()
+ *  takes them. `changed` makes another page of its text. */
 const opener = (browser, said) => async (view = '', options = {}, changed = null) => {
   const context = await browser.newContext({viewport: {width: 1300, height: 900}, offline: true, ...options});
   const page = await context.newPage();
@@ -21,13 +21,13 @@ const opener = (browser, said) => async (view = '', options = {}, changed = null
   const url = pathToFileURL(shown).href;
   page.on('console', (message) => said.push(`console: ${message.text()}`));
   page.on('pageerror', (error) => said.push(`error: ${error.stack}`));
-  // What a page makes itself, it may read.
+  // A page may read what it makes itself.
   page.on('request', (request) => { if (!/^(blob|data):/.test(request.url()) && request.url().split('#')[0] !== url) said.push(`request: ${request.url()}`); });
   await page.goto(`${url}#${view}`);
   await frame(page);
   return page;
 };
-/** Until what was drawn anew stands there. */
+/** Waits until what was drawn again stands there. */
 const frame = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 /** Where the points of a chart lie in the window: [{id, series, x, y}], of trials alone. */
 const points = (page, selector) => page.evaluate((chosen) => {

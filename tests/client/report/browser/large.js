@@ -1,4 +1,4 @@
-// Of hundreds of plans under several networks every one is drawn, and every one can be chosen.
+// Hundreds of plans under several networks are all drawn, and each can be chosen.
 'use strict';
 module.exports = async ({open, assert, frame, viewOf}) => {
   const page = await open();

@@ -1,4 +1,4 @@
-// What a reader takes along: the command, the plan, the table, the run, the picture.
+// Things that a reader takes along: the command, the plan, the table, the run, the picture.
 'use strict';
 const fs = require('node:fs');
 module.exports = async ({open, assert, frame, text}) => {

@@ -18,7 +18,8 @@ module.exports = async ({open, assert, frame, viewOf}) => {
     const stages = trial.plan.stages.length;
     assert.equal(times.length, 4 * stages + 1);
     const end = Math.max(total, seen);
-    // What no clock saw stands where messages are handed over: before the transfer of each link.
+    // Time that no clock saw stands where messages are handed over: before the transfer of each
+    // link.
     const between = Math.max(0, total - seen) / (stages + 1);
     const expected = times.flatMap((time, i) => (i % 4 === 0 && between > 0 ? [between, time] : [time]));
     assert.equal(drawn.length, expected.length);

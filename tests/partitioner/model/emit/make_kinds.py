@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Saves small models of the kinds that people write into the folder given, each with what Python computes.
+"""Saves small models of the kinds that people write into the folder given.
 
-NAME.pt is the model. NAME.io.pt holds in0, in1 … and out0, out1 …: inputs, and outputs in Python.
+NAME.pt is the model. NAME.io.pt holds what Python computes: inputs in0, in1 … and outputs out0,
+out1 …
 """
 
 import sys
@@ -50,7 +51,8 @@ def script(name, module, *inputs, outputs=True):
 
 
 class Pixels(nn.Module):
-    """Bytes are scaled and shifted; a mask and a ramp of integers are multiplied and divided by numbers."""
+    """Bytes are scaled and shifted; a mask and a ramp of integers are multiplied and divided by
+    numbers."""
 
     def __init__(self):
         super().__init__()
@@ -242,7 +244,8 @@ script("objects", Objects(), torch.randn(2, 4))
 
 
 class Listed(nn.Module):
-    """How many objects a list holds is known here, and follows from the data in the next one."""
+    """Lists of objects: the length of one is known here, and that of the next follows from the
+    data."""
 
     def forward(self, x):
         kept: List[Masked] = [Masked(x, x > 0), Masked(x, x < 0)]
@@ -270,7 +273,8 @@ script("unlisted", Unlisted(), torch.randn(2, 4), outputs=False)
 
 
 class Carried(nn.Module):
-    """A loop whose length follows from the data makes another object in each step, and sometimes two."""
+    """A loop whose length follows from the data makes another object in each step, and sometimes
+    two."""
 
     def __init__(self):
         super().__init__()
@@ -335,7 +339,8 @@ script("aliased", Aliased(), torch.randn(2, 4), outputs=False)
 
 
 class Checks(nn.Module):
-    """One check can fail for other data; one, of the shape, cannot; the third has a value in its other branch."""
+    """One check can fail for other data; one, of the shape, cannot; the third has a value in its
+    other branch."""
 
     def __init__(self):
         super().__init__()

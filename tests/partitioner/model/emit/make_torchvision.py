@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Saves small TorchScript files of torchvision models, with random weights, into the folder given."""
+"""Saves small TorchScript files of torchvision models with random weights into the folder given."""
 
 import sys
 from typing import Dict, List, Optional

@@ -12,7 +12,7 @@ using test::graph_of;
 using test::interpreted;
 using test::scripted;
 
-/// How often a method still asks a dict for something, after what can be known is.
+/// Returns the number of reads of a dict that a method still has, after what can be known is.
 std::size_t reads_left(const std::string& body) {
   const auto module = scripted("Dicts", "\ndef forward(self, x):\n" + body);
   const auto graph = graph_of(module);

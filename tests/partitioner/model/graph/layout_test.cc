@@ -55,7 +55,7 @@ at::Tensor restored(const at::Tensor& dense, const MemoryLayout& layout, std::in
   return stack.back().toTensor();
 }
 
-/// Whether each stride is a multiple of the next smaller one, as a layout has them.
+/// Returns whether each stride is a multiple of the next smaller one, as a layout has them.
 bool has_whole_places(const at::Tensor& tensor) {
   std::vector<std::int64_t> strides;
   for (std::int64_t dim = 0; dim < tensor.dim(); ++dim) {

@@ -1,8 +1,16 @@
 #!/usr/bin/env python3
-"""Models to compare ours with, torchvision's own where it has them: usage: make_references.py NAME CLASSES SIZE FOLDER
+"""Makes models to compare ours with, torchvision's own if it has them.
 
-Writes FOLDER/NAME.pth (the state_dict), NAME.legacy.pth (the same in the older form), NAME.names (names and shapes in order),
-NAME.training (modules that training changes, with their numbers) and NAME.io (the bytes of an input and of the output in eval mode, float32)."""
+usage: make_references.py NAME CLASSES SIZE FOLDER
+
+| file in FOLDER  | content                                                            |
+|-----------------|--------------------------------------------------------------------|
+| NAME.pth        | the state_dict                                                     |
+| NAME.legacy.pth | the same in the older form                                         |
+| NAME.names      | names and shapes in order                                          |
+| NAME.training   | modules that training changes, with their numbers                  |
+| NAME.io         | the bytes of an input and of the output in eval mode, float32      |
+"""
 
 import sys
 

@@ -1,5 +1,5 @@
-"""YOLOv8n as its published configuration has it, in torch.nn: what our graph is compared with. Names in the
-state_dict are those of ultralytics' checkpoints."""
+"""YOLOv8n in torch.nn as its published configuration has it: our graph is compared with it. Names
+in the state_dict are those of ultralytics' checkpoints."""
 
 import torch
 from torch import nn

@@ -76,7 +76,7 @@ TEST(Exact, FindsAFrontOfAModelsSize) {
   EXPECT_GT(front->size(), 3U);
 }
 
-/// Whether some point of `front` is at least as good as `point`.
+/// Returns whether some point of `front` is at least as good as `point`.
 bool met(const std::vector<FrontPoint>& front, const FrontPoint& point) {
   return std::ranges::any_of(front, [&](const FrontPoint& other) {
     return other.point.latency <= point.point.latency && other.also <= point.also &&

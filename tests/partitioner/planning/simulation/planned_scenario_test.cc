@@ -202,8 +202,8 @@ TEST(PlannedScenario, ALoneRequestTakesWhatIsPredicted) {
   }
 }
 
-/// Whether stages that are at work all the time stay awake, and gain by it: in the cost model a
-/// pipeline that is full wakes all of them.
+/// Returns whether stages that are at work all the time stay awake, and gain by it: in the cost
+/// model a pipeline that is full wakes all of them.
 bool stay_awake(const Scenario& scenario) {
   return std::ranges::all_of(scenario.pipelines.at(0).stages, [](const Stage& stage) {
     return !stage.busy || (stage.busy->mean <= stage.compute.mean &&
