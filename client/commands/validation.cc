@@ -58,7 +58,7 @@ Expected<bool> replay(const model::Model& model, const model::Cut& cut, std::int
   options.runner.threads = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, 64);
   // The number of threads that it sets is that of its own thread.
   Expected<std::vector<model::VerifyRow>> rows;
-  std::thread([&] { rows = model::verify(model, options, {}); }).join();
+  std::jthread([&] { rows = model::verify(model, options, {}); }).join();
   if (!rows) return false;
   const model::VerifyRow& row = rows->front();
   if (row.bit_equal) return true;

@@ -49,7 +49,7 @@ class TrainingVerifier {
     for (std::size_t i = 0; i <= cuts.size(); ++i) devices.push_back(fmt::format("stage {}", i));
     PARETO_ASSIGN(const plan::Plan plan, sweep::plan_of_cuts(model_, cuts, devices, batch_, {}));
     Expected<train::ReplayedStep> step;
-    std::thread([&] { step = train::replay_step(model_, loss_, plan, threads_); }).join();
+    std::jthread([&] { step = train::replay_step(model_, loss_, plan, threads_); }).join();
     return step;
   }
 

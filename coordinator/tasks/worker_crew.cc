@@ -9,7 +9,7 @@ namespace pareto::tasks {
 namespace {
 
 /// Pins a thread to a core. Nothing is lost if the system refuses.
-void pin_to(std::thread& thread, int core) {
+void pin_to(std::jthread& thread, int core) {
   cpu_set_t set;
   CPU_ZERO(&set);
   CPU_SET(static_cast<std::size_t>(core), &set);
@@ -21,20 +21,11 @@ void pin_to(std::thread& thread, int core) {
 WorkerCrew::WorkerCrew(std::size_t workers, Cores cores) {
   const std::vector<int> usable = usable_cores();
   for (std::size_t worker = 0; worker < workers; ++worker) {
-    threads_.emplace_back([this, worker] { serve(worker); });
+    threads_.emplace_back([this, worker](const std::stop_token& stop) { serve(stop, worker); });
     if (cores == Cores::kPinned && !usable.empty()) {
       pin_to(threads_.back(), usable[worker % usable.size()]);
     }
   }
-}
-
-WorkerCrew::~WorkerCrew() {
-  {
-    const std::lock_guard lock(mutex_);
-    ending_ = true;
-  }
-  changed_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
 }
 
 void WorkerCrew::run(const std::function<void(std::size_t)>& work) {
@@ -47,11 +38,10 @@ void WorkerCrew::run(const std::function<void(std::size_t)>& work) {
   work_ = nullptr;
 }
 
-void WorkerCrew::serve(std::size_t worker) {
+void WorkerCrew::serve(const std::stop_token& stop, std::size_t worker) {
   std::unique_lock lock(mutex_);
   for (std::uint64_t seen = 0;;) {
-    changed_.wait(lock, [&] { return ending_ || generation_ != seen; });
-    if (ending_) return;
+    if (!changed_.wait(lock, stop, [&] { return generation_ != seen; })) return;
     seen = generation_;
     const auto& work = *work_;
     lock.unlock();

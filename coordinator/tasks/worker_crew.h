@@ -6,12 +6,13 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <stop_token>
 #include <thread>
 #include <vector>
 
 namespace pareto::tasks {
 
-/// A thread for each worker. Between pieces of work they sleep.
+/// A thread for each worker. Between pieces of work they sleep; the destructor ends them.
 ///
 /// Threads: one owner.
 class WorkerCrew {
@@ -22,7 +23,6 @@ class WorkerCrew {
   };
   /// Throws std::system_error if the machine has no thread left.
   WorkerCrew(std::size_t workers, Cores cores);
-  ~WorkerCrew();
   WorkerCrew(const WorkerCrew&) = delete;
   WorkerCrew& operator=(const WorkerCrew&) = delete;
 
@@ -32,15 +32,14 @@ class WorkerCrew {
   void run(const std::function<void(std::size_t)>& work);
 
  private:
-  void serve(std::size_t worker);
+  void serve(const std::stop_token& stop, std::size_t worker);
 
   std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable_any changed_;
   const std::function<void(std::size_t)>* work_ = nullptr;  ///< under the mutex, as all below
   std::uint64_t generation_ = 0;
   std::size_t unfinished_ = 0;
-  bool ending_ = false;
-  std::vector<std::thread> threads_;
+  std::vector<std::jthread> threads_;  // last: they use all of the above
 };
 
 }  // namespace pareto::tasks

@@ -91,7 +91,7 @@ Expected<std::string> training_difference(const model::Model& model, const model
                                           const plan::Plan& plan, int threads) {
   // The number of threads that trainers set is that of their own thread.
   Expected<std::string> difference;
-  std::thread([&] { difference = compare_steps(model, loss, plan, threads); }).join();
+  std::jthread([&] { difference = compare_steps(model, loss, plan, threads); }).join();
   return difference;
 }
 

@@ -1,5 +1,5 @@
 // LibTorch's headers and calls that differ between versions, in one place. Sees LibTorch: for
-// sources of runtime and partitioner/{graph,models,emit} and their tests only.
+// sources of runtime and partitioner/model and their tests only.
 #pragma once
 
 #include <ATen/autocast_mode.h>

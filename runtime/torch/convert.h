@@ -1,5 +1,5 @@
 // Values and tensors to LibTorch's and back, sharing bytes wherever their layout allows. Sees
-// LibTorch: for sources of runtime and partitioner/{graph,models,emit} and their tests only.
+// LibTorch: for sources of runtime and partitioner/model and their tests only.
 #pragma once
 
 #include <torch/script.h>

@@ -351,7 +351,7 @@ Expected<Interpretation> interpret(
     const std::function<void(std::size_t done, std::size_t total)>& progress) {
   // The number of threads that it sets is that of its own thread.
   Expected<Interpretation> result;
-  std::thread([&] {
+  std::jthread([&] {
     result = runtime::guarded("interpreting " + model.name(), [&]() -> Expected<Interpretation> {
       return Interpreter(model, options, progress).run();
     });

@@ -1,6 +1,6 @@
 // The one form that every model takes here: an inlined TorchScript graph without `self`, its
-// weights as extra inputs. Sees LibTorch: to be included only by partitioner/{graph,models,emit}
-// sources and their tests.
+// weights as extra inputs. Sees LibTorch: to be included only by sources of
+// partitioner/model and their tests.
 #pragma once
 
 #include <torch/script.h>

@@ -33,7 +33,7 @@ std::unique_ptr<LiveLink> padded(Seen& seen, std::int64_t bytes, Nanoseconds int
   return link;
 }
 
-TEST(WarmLink, AnIdleLinkIsSentPaddingBetweenRequests) {
+TEST(LiveLink, AnIdleLinkIsSentPaddingBetweenRequests) {
   Seen seen;
   const auto link = padded(seen, 5'000, milliseconds(1));
   Message request;
@@ -49,7 +49,7 @@ TEST(WarmLink, AnIdleLinkIsSentPaddingBetweenRequests) {
   }
 }
 
-TEST(WarmLink, PaddingAndRequestsAreSentOneAfterTheOther) {
+TEST(LiveLink, PaddingAndRequestsAreSentOneAfterTheOther) {
   Seen seen;
   const auto link = padded(seen, 1, std::chrono::microseconds(1));
   for (int i = 0; i < 2000; ++i) ASSERT_TRUE(link->send({}, in_good_time()));
@@ -58,7 +58,7 @@ TEST(WarmLink, PaddingAndRequestsAreSentOneAfterTheOther) {
   EXPECT_FALSE(seen.overlapped);
 }
 
-TEST(WarmLink, ARequestBehindPaddingThatIsStuckHasItsDeadline) {
+TEST(LiveLink, ARequestBehindPaddingThatIsStuckHasItsDeadline) {
   Seen seen;
   seen.blocked = true;
   const auto link = padded(seen, 5'000, milliseconds(1));
@@ -71,7 +71,7 @@ TEST(WarmLink, ARequestBehindPaddingThatIsStuckHasItsDeadline) {
   EXPECT_EQ(link->send({}, in_good_time()).error().code, ErrorCode::kClosed);
 }
 
-TEST(WarmLink, PassesOnWhatIsSaidOfThePeer) {
+TEST(LiveLink, PassesOnWhatIsSaidOfThePeer) {
   Seen seen;
   const auto link = padded(seen, 1, std::chrono::seconds(20));
   link->trust(4096);
@@ -82,7 +82,7 @@ TEST(WarmLink, PassesOnWhatIsSaidOfThePeer) {
   EXPECT_TRUE(link->send({}, in_good_time())) << "it is nobody's turn any more";
 }
 
-TEST(WarmLink, NothingIsPaddedOnOneMachine) {
+TEST(LiveLink, NothingIsPaddedOnOneMachine) {
   Seen seen;
   const auto link = live(std::make_unique<FakeLink>(seen), {});
   link->primed({std::chrono::microseconds(50), 4'000'000'000, 300'000}, 300'000);
