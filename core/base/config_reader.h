@@ -82,6 +82,8 @@ class ConfigSection {
   std::shared_ptr<config_detail::Node> node_;
 };
 
+/// A document that is being read, with all problems that were found in it.
+///
 /// Threads: one owner.
 class ConfigReader {
  public:

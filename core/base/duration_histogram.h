@@ -37,6 +37,8 @@ struct DurationCounts {
   }
 };
 
+/// Counts of durations by size, and their sum.
+///
 /// Threads: any, and nobody waits. What is read while durations are recorded may have one of them
 /// in its counts that is not in its sum yet.
 class DurationHistogram {

@@ -13,7 +13,8 @@
 
 namespace pareto {
 
-/// Fails: kNotFound, kPermission, kExhausted (longer than limit_bytes).
+/// Reads a whole file of at most `limit_bytes`. Fails: kNotFound, kPermission, kExhausted (longer
+/// than limit_bytes).
 Expected<std::string> read_file(const std::filesystem::path& path,
                                 std::uint64_t limit_bytes = std::uint64_t{1} << 30);
 
@@ -44,7 +45,8 @@ class FolderLock {
 /// same prefix.
 class TemporaryFolder {
  public:
-  /// Fails: kNotFound (TMPDIR names no folder), kPermission, kExhausted.
+  /// Makes an empty folder in TMPDIR, or /tmp, with a name that begins with `prefix`. Fails:
+  /// kNotFound (TMPDIR names no folder), kPermission, kExhausted.
   static Expected<TemporaryFolder> create(std::string_view prefix);
   ~TemporaryFolder();
   TemporaryFolder(TemporaryFolder&& other) noexcept;

@@ -16,7 +16,8 @@ namespace pareto {
 /// Threads: any.
 class MappedFile {
  public:
-  /// Fails: kNotFound, kPermission, kInvalidArgument (a folder, a pipe or a device), kExhausted.
+  /// Maps a whole file into memory. Fails: kNotFound, kPermission, kInvalidArgument (a folder, a
+  /// pipe or a device), kExhausted.
   static Expected<MappedFile> open(const std::filesystem::path& path);
   ~MappedFile();
   MappedFile(MappedFile&& other) noexcept;

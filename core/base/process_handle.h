@@ -15,7 +15,7 @@ namespace pareto {
 /// Threads: any.
 class ProcessHandle {
  public:
-  /// Fails: kNotFound (there is none), kExhausted.
+  /// Opens a handle of a process that runs. Fails: kNotFound (there is none), kExhausted.
   static Expected<ProcessHandle> open(pid_t process);
 
   /// Sends a signal; one to a process that has ended goes nowhere. Fails: kPermission.

@@ -16,7 +16,8 @@ namespace pareto {
 /// Threads: any.
 class RandomAccessFile {
  public:
-  /// Fails: kNotFound, kPermission, kInvalidArgument (a folder, a pipe or a device).
+  /// Opens a file to read. Fails: kNotFound, kPermission, kInvalidArgument (a folder, a pipe or a
+  /// device).
   static Expected<RandomAccessFile> open(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const { return path_; }

@@ -10,6 +10,8 @@
 
 namespace pareto {
 
+/// Decides when a line of the log is due, and counts how often it would have been.
+///
 /// Threads: one owner.
 class RareLine {
  public:

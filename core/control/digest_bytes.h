@@ -10,7 +10,7 @@
 namespace pareto::control {
 
 std::string digest_bytes(const Digest& digest);
-/// Fails: kCorrupt (another number of bytes).
+/// Reads a digest from its bytes. Fails: kCorrupt (another number of bytes).
 Expected<Digest> digest_from(std::string_view bytes);
 
 }  // namespace pareto::control

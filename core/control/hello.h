@@ -39,7 +39,8 @@ struct Hello {
 };
 
 wire::Message hello_message(const Hello& hello);
-/// Fails: kCorrupt (no hello), kInvalidArgument (another protocol, both named).
+/// Reads a hello that a peer sent. Fails: kCorrupt (no hello), kInvalidArgument (another protocol,
+/// both named).
 Expected<Hello> parse_hello(const wire::Message& message);
 
 /// Makes the answer to a hello. `beat`: how often this side shows life; 0: it does not.

@@ -21,7 +21,7 @@ enum class StageState {
 };
 /// Returns "opening", "running", "draining", "failed", "closed".
 std::string_view to_string(StageState state);
-/// Fails: kCorrupt (no state of that name).
+/// Reads a state by its name. Fails: kCorrupt (no state of that name).
 Expected<StageState> parse_stage_state(std::string_view name);
 
 struct StageReport {

@@ -21,7 +21,8 @@ v1::RunnerSettings to_wire(const ShardSettings& settings);
 Expected<ShardSettings> from_wire(const v1::RunnerSettings& wire);
 
 v1::LoadShardReply to_wire(const ShardReport& report);
-/// Fails: kCorrupt (durations that no clock gives, more than 64 engines).
+/// Reads a report of a shard that was loaded. Fails: kCorrupt (durations that no clock gives, more
+/// than 64 engines).
 Expected<ShardReport> from_wire(const v1::LoadShardReply& wire);
 
 /// Leaves the session to the caller.
@@ -29,11 +30,12 @@ v1::OpenStageRequest to_wire(const StageRequest& stage);
 StageRequest from_wire(const v1::OpenStageRequest& wire);
 
 v1::StageStatus to_wire(const StageReport& report);
-/// Fails: kCorrupt (an unknown state).
+/// Reads a report of a stage. Fails: kCorrupt (an unknown state).
 Expected<StageReport> from_wire(const v1::StageStatus& wire);
 
 v1::StageActivity to_wire(const StageActivity& activity);
-/// Fails: kCorrupt (durations that no clock gives, counts of other ranges, an unknown state).
+/// Reads a stage's activity. Fails: kCorrupt (durations that no clock gives, counts of other
+/// ranges, an unknown state).
 Expected<StageActivity> from_wire(const v1::StageActivity& wire);
 
 v1::MachineState to_wire(const MachineState& state);
@@ -41,7 +43,8 @@ v1::MachineState to_wire(const MachineState& state);
 MachineState from_wire(const v1::MachineState& wire);
 
 v1::Use to_wire(const DeviceUse& use);
-/// Fails: kInvalidArgument (a name longer than kLongestName, or one that is not printable).
+/// Reads who uses a device. Fails: kInvalidArgument (a name longer than kLongestName, or one that
+/// is not printable).
 Expected<DeviceUse> from_wire(const v1::Use& wire);
 
 v1::Holder to_wire(const Holder& holder);

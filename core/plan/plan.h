@@ -129,7 +129,7 @@ std::string to_json(const PlanFile& file);
 Expected<PlanFile> plan_file_from_json(const std::string& json);
 /// Reads only the plan of such a file.
 Expected<Plan> plan_from_json(const std::string& json);
-/// Fails: kInvalidArgument, as above.
+/// Reads only the model's source of such a file. Fails: kInvalidArgument, as above.
 Expected<ModelSource> model_source_from_json(const std::string& json);
 
 }  // namespace pareto::plan

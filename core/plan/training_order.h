@@ -21,7 +21,8 @@ inline constexpr const char* kOneForwardOneBackward = "1f1b";
 
 /// Returns the names of all orders.
 const std::vector<std::string>& training_orders();
-/// Fails: kInvalidArgument (no order of that name; says which there are).
+/// Checks that there is an order of that name. Fails: kInvalidArgument (no order of that name; says
+/// which there are).
 Expected<> check_training_order(std::string_view order);
 
 struct TrainingPass {

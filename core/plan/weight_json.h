@@ -14,7 +14,7 @@ nlohmann::ordered_json to_json(const WeightRef& weight);
 /// the weight (no name, no digest, an unknown dtype, an impossible shape).
 Expected<WeightRef> weight_from(const nlohmann::json& json);
 
-/// Fails: kCorrupt (no string, or one of over 4096 bytes).
+/// Reads a name of at most 4096 bytes. Fails: kCorrupt (no string, or one of over 4096 bytes).
 Expected<std::string> name_from(const nlohmann::json& json);
 
 }  // namespace pareto::plan

@@ -16,8 +16,8 @@ namespace pareto {
 Expected<Tensor> read_npy(const std::filesystem::path& path);
 /// Fails if NumPy lacks the type: kInvalidArgument.
 Expected<> check_npy_type(DType dtype);
-/// Fails: as write_file_atomically; kInvalidArgument for dtypes that NumPy lacks (bfloat16,
-/// complex32).
+/// Writes a tensor as a .npy file, atomically. Fails: as write_file_atomically; kInvalidArgument
+/// for dtypes that NumPy lacks (bfloat16, complex32).
 Expected<> write_npy(const std::filesystem::path& path, const Tensor& tensor);
 
 /// A .npy file that is read row by row: it may be larger than memory.

@@ -43,6 +43,8 @@ struct SignedCertificate {
   std::string certificate;  ///< DER
 };
 
+/// The authority in one folder: its key signs certificates, and its index knows each of them.
+///
 /// Threads: any. Processes: each call that signs or revokes has the folder's lock while it lasts.
 class Authority {
  public:
@@ -51,8 +53,8 @@ class Authority {
   static Expected<std::unique_ptr<Authority>> create(const std::filesystem::path& folder,
                                                      const std::string& name,
                                                      WallClock clock = system_wall_clock());
-  /// Fails: kNotFound (there is none), kInvalidArgument (its files are damaged, or it has expired),
-  /// kPermission.
+  /// Opens the authority in a folder. Fails: kNotFound (there is none), kInvalidArgument (its files
+  /// are damaged, or it has expired), kPermission.
   static Expected<std::unique_ptr<Authority>> open(const std::filesystem::path& folder,
                                                    WallClock clock = system_wall_clock());
   ~Authority();

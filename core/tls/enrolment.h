@@ -76,7 +76,8 @@ struct EnrolmentEnd {
 std::string encode(const EnrolmentRequest& request);
 std::string encode(const EnrolmentReply& reply);
 std::string encode(const EnrolmentEnd& end);
-/// Fails: kCorrupt. Sentences in them are printable; what is in DER may be anything.
+/// Reads a message of the enrolment. Fails: kCorrupt. Sentences in them are printable; what is in
+/// DER may be anything.
 Expected<EnrolmentRequest> parse_enrolment_request(std::string_view bytes);
 Expected<EnrolmentReply> parse_enrolment_reply(std::string_view bytes);
 Expected<EnrolmentEnd> parse_enrolment_end(std::string_view bytes);

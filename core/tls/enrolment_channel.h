@@ -35,7 +35,8 @@ class EnrolmentChannel {
   EnrolmentChannel& operator=(const EnrolmentChannel&) = delete;
 
   Expected<> send(std::string_view message, Deadline deadline);
-  /// Fails: kCorrupt (a longer message, before memory is allocated), kClosed, kTimeout.
+  /// Receives one message, of at most `limit_bytes`. Fails: kCorrupt (a longer message, before
+  /// memory is allocated), kClosed, kTimeout.
   Expected<std::string> receive(std::size_t limit_bytes, Deadline deadline);
   /// Returns a secret that the two ends of this connection share, and nobody else.
   Digest binding() const;

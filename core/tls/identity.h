@@ -18,7 +18,7 @@ enum class Role {
 };
 /// Returns "coordinator", "device", "observer".
 std::string_view to_string(Role role);
-/// Fails: kInvalidArgument, with the roles there are.
+/// Reads a role by its name. Fails: kInvalidArgument, with the roles there are.
 Expected<Role> parse_role(std::string_view text);
 
 /// The name and the role that an authority vouches for.

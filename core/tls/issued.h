@@ -48,7 +48,7 @@ IssuedState state_of(const IssuedIndex& index, const IssuedCertificate& certific
                      std::chrono::sys_seconds now);
 
 std::string to_json(const IssuedIndex& index);
-/// Fails: kCorrupt.
+/// Reads an index as to_json() writes it. Fails: kCorrupt.
 Expected<IssuedIndex> issued_index_from(std::string_view json);
 
 }  // namespace pareto::tls

@@ -20,7 +20,8 @@ struct CertificateFiles {
   std::string key;          ///< key of the first, without a passphrase
   std::string client_ca;    ///< one of these has to have signed a client's; "": nobody is asked
 
-  /// Fails: kInvalidArgument (one is named without another that it needs).
+  /// Checks that the files named are enough for a server. Fails: kInvalidArgument (one is named
+  /// without another that it needs).
   Expected<> check() const;
 };
 
@@ -39,7 +40,7 @@ class ServerCertificate final : public ServerTls {
   ServerCertificate(const ServerCertificate&) = delete;
   ServerCertificate& operator=(const ServerCertificate&) = delete;
 
-  /// Fails: as load.
+  /// Loads the files again if one has changed. Returns whether it did. Fails: as load.
   Expected<bool> refresh() override;
   std::shared_ptr<ssl_ctx_st> context() const override;
   Expected<> admit(ssl_st& /*connection*/) const override { return {}; }

@@ -24,6 +24,8 @@ struct FileStamp {
 };
 FileStamp stamp_of(const std::string& path);
 
+/// A value made of some files, which is made again when one of them changes.
+///
 /// Threads: any.
 template <typename Loaded>
 class WatchedFiles {

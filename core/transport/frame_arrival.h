@@ -10,6 +10,8 @@
 
 namespace pareto::transport {
 
+/// A note of when a frame's first bytes came, from which the times of the whole frame are made.
+///
 /// Threads: the receiving one of a link. A frame that another one began to receive has no processor
 /// time.
 class FrameArrival {

@@ -26,7 +26,7 @@ enum class PingWay {
   kBack,
 };
 
-/// Fails: kExhausted.
+/// Makes the body of a ping that sends `bytes` bytes that way. Fails: kExhausted.
 Expected<Value> ping_body(std::uint64_t bytes, PingWay way);
 
 /// Sends a message of kind kPing and waits for its answer: how long both took. Fails: as links do;
@@ -38,14 +38,15 @@ struct PingAnswer {
   Nanoseconds receive_cpu{};
   Nanoseconds send_cpu{};  ///< processor time of sending the answer before
 };
-/// Fails: kCorrupt (it is not the answer to a ping_body() of that request).
+/// Reads the processor times that a pong states. Fails: kCorrupt (it is not the answer to a
+/// ping_body() of that request).
 Expected<PingAnswer> read_pong(const wire::Message& message, std::uint64_t request);
 
 /// Answers the pings of one link. Threads: one owner.
 class PingAnswers {
  public:
-  /// Fails: kCorrupt (more bytes wanted than kLargestPingBytes, or less than none), and as links
-  /// do.
+  /// Sends the pong that a ping asks for. Fails: kCorrupt (more bytes wanted than
+  /// kLargestPingBytes, or less than none), and as links do.
   Expected<> answer(Link& link, Received ping, Deadline deadline = std::nullopt);
 
  private:

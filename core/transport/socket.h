@@ -19,7 +19,7 @@ namespace pareto::transport {
 /// Threads: any.
 class Waker {
  public:
-  /// Fails: kExhausted (no descriptors left).
+  /// Makes a waker that nobody has woken. Fails: kExhausted (no descriptors left).
   static Expected<Waker> create();
 
   void wake();

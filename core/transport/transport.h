@@ -110,13 +110,16 @@ class Link {
   virtual PeerIdentity identity() const = 0;
 };
 
+/// The accepting end of a transport, at one address.
+///
 /// Threads: accept from one thread, close from any.
 class Listener {
  public:
   virtual ~Listener() = default;
   /// Returns the address to connect to: "127.0.0.1:40311"; the real port if 0 was asked for.
   virtual std::string address() const = 0;
-  /// Fails: kTimeout, kClosed (close() was called).
+  /// Waits for a peer that connects, and returns the link with it. Fails: kTimeout, kClosed
+  /// (close() was called).
   virtual Expected<std::unique_ptr<Link>> accept(Deadline deadline = std::nullopt) = 0;
   /// Stops listening and wakes accept(). Links accepted before live on.
   virtual void close() = 0;
@@ -145,8 +148,8 @@ class Transport {
   /// (not this machine's, or not yet).
   virtual Expected<std::unique_ptr<Listener>> listen(const std::string& address,
                                                      const LinkOptions& options = {}) = 0;
-  /// Fails: kUnavailable (nobody there), kTimeout, kInvalidArgument, kPermission (certificates, or
-  /// somebody else than the expected peer).
+  /// Connects to a listener. Fails: kUnavailable (nobody there), kTimeout, kInvalidArgument,
+  /// kPermission (certificates, or somebody else than the expected peer).
   virtual Expected<std::unique_ptr<Link>> connect(const std::string& address, Deadline deadline,
                                                   const LinkOptions& options = {}) = 0;
 };

@@ -44,7 +44,7 @@ class ByteReader {
  public:
   explicit ByteReader(std::span<const std::byte> bytes) : left_(bytes) {}
 
-  /// Fails: kCorrupt, naming `what` was expected.
+  /// Reads one number in the machine's byte order. Fails: kCorrupt, naming `what` was expected.
   template <typename T>
   requires std::is_arithmetic_v<T> Expected<T> get(std::string_view what) {
     if (left_.size() < sizeof(T)) return cut_short(what);
@@ -53,7 +53,7 @@ class ByteReader {
     left_ = left_.subspan(sizeof(T));
     return number;
   }
-  /// Fails: kCorrupt. The view is as long-lived as the bytes read.
+  /// Reads a text of `size` bytes. Fails: kCorrupt. The view is as long-lived as the bytes read.
   Expected<std::string_view> get_text(std::size_t size, std::string_view what) {
     if (left_.size() < size) return cut_short(what);
     const std::string_view text(reinterpret_cast<const char*>(left_.data()), size);

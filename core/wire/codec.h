@@ -19,6 +19,8 @@
 
 namespace pareto::wire {
 
+/// A way to write tensors in fewer bytes, and to read them back.
+///
 /// Threads: any; a codec has no state.
 class Codec {
  public:

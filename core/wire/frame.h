@@ -102,8 +102,8 @@ class FrameEncoder {
   FrameEncoder(const FrameEncoder&) = delete;
   FrameEncoder& operator=(const FrameEncoder&) = delete;
 
-  /// Fails: kExhausted (over a limit, which is named), kInvalidArgument (a kind that does not
-  /// exist).
+  /// Makes a message's frame, with its tensors left in place. Fails: kExhausted (over a limit,
+  /// which is named), kInvalidArgument (a kind that does not exist).
   Expected<EncodedFrame> encode(const Message& message);
   /// Takes back a frame that was sent. Lets go of its tensors, and makes the next frame in its
   /// memory.

@@ -27,10 +27,11 @@ struct Header {
 bool is_known(MessageKind kind);
 
 std::array<std::byte, kHeaderBytes> write_header(const Header& header);
-/// Fails: kCorrupt (no header of this version), kExhausted (sizes over the limits).
+/// Reads a header, before memory for its sizes is allocated. Fails: kCorrupt (no header of this
+/// version), kExhausted (sizes over the limits).
 Expected<Header> read_header(const std::array<std::byte, kHeaderBytes>& bytes,
                              const FrameLimits& limits);
-/// Fails: kExhausted.
+/// Checks sizes against the limits. Fails: kExhausted.
 Expected<> check_sizes(std::uint64_t metadata_bytes, std::uint64_t payload_bytes,
                        const FrameLimits& limits);
 /// Checks what the tensors take in memory, decoded. Fails: kExhausted.

@@ -56,7 +56,7 @@ class TreeWriter {
              std::vector<std::byte>& out)
       : limits_(limits), order_(order), bytes_(out), out_(out) {}
 
-  /// Fails: kExhausted.
+  /// Writes a value and all values inside it. Fails: kExhausted.
   Expected<> write(const Value& value) {
     // A tree of a few long strings is small in every count; its bytes are bounded here.
     if (out_.size() > limits_.max_metadata_bytes + kHeaderBytes) return too_long();

@@ -37,8 +37,8 @@ class PartAssembler {
   /// Sets the number of values of the requests to come.
   void expect(std::size_t values) { values_ = values; }
 
-  /// Fails: kCorrupt (no part, one out of order, of another request than those before it, at a
-  /// position that came already).
+  /// Keeps a part of the request that is coming in. Fails: kCorrupt (no part, one out of order, of
+  /// another request than those before it, at a position that came already).
   Expected<> keep(Message part);
   /// Puts what was kept into the message that closes the request: kValues, or kError, which needs
   /// nothing. Fails: kCorrupt (another request, another number of parts, a body with no room for

@@ -21,7 +21,8 @@ class DefinitionChain {
   /// Adds the definitions of a file of code, whose record has that name:
   /// "code/__torch__/models/resnet.py".
   void add(std::string_view record, std::string_view code);
-  /// Fails: kCorrupt, if more than kLongestChain of them lead from one to the next.
+  /// Checks that no definitions lead from one to the next without end. Fails: kCorrupt, if more
+  /// than kLongestChain of them lead from one to the next.
   Expected<> check() const;
 
  private:

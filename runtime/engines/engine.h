@@ -41,6 +41,8 @@ class EarlyResults {
   virtual void take(std::size_t index, const c10::IValue& result) = 0;
 };
 
+/// A shard's graph, prepared to run in one way.
+///
 /// Threads: one at a time. May throw c10::Error and std::exception.
 class Engine {
  public:

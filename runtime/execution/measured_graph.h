@@ -15,6 +15,9 @@
 
 namespace pareto::runtime {
 
+/// An engine's graph, the measured cost of each of its operators, and the values that a batch can
+/// be cut by.
+///
 /// Threads: one at a time. Throws c10::Error, as running the graph does.
 class MeasuredGraph {
  public:

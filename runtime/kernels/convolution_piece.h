@@ -37,6 +37,8 @@ Rows rows_for(const ConvolutionProblem& problem, const Share& results);
 /// crashes where a window has no point within it.
 bool is_computable(const ConvolutionProblem& problem, const Rows& rows);
 
+/// One piece of a convolution, prepared by oneDNN for one thread.
+///
 /// Threads: one at a time. Throws what oneDNN throws.
 class ConvolutionPiece {
  public:

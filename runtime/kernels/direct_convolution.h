@@ -18,6 +18,8 @@ namespace pareto::runtime::kernels {
 /// Returns the cuts among which the fastest is, for a number of threads; at least one.
 std::vector<Cut> promising_cuts(const ConvolutionProblem& problem, int threads);
 
+/// A convolution of pictures of one size, cut into pieces that the threads of a pool share.
+///
 /// Threads: one at a time. Throws what oneDNN throws.
 class DirectConvolution {
  public:

@@ -32,6 +32,9 @@ struct ConvolutionSpec {
   at::ScalarType compute = at::kFloat;  ///< type of inputs, weights and result: kFloat or kBFloat16
 };
 
+/// A convolution with the sum and the activation behind it, prepared for the sizes of pictures that
+/// come.
+///
 /// Threads: one at a time. Throws c10::Error, and what oneDNN throws.
 class PackedConvolution final : public torch::CustomClassHolder {
  public:

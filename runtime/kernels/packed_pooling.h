@@ -21,6 +21,8 @@ struct PoolingSpec {
   bool ceil = false;  ///< a window that reaches past the end counts; kMax only
 };
 
+/// A pooling, prepared by oneDNN for the sizes of pictures that come.
+///
 /// Threads: one at a time. Throws c10::Error, and what oneDNN throws.
 class PackedPooling final : public torch::CustomClassHolder {
  public:

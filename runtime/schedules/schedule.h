@@ -28,7 +28,8 @@ struct ScheduleRequest {
 struct ScheduleEntry {
   std::string name;   ///< "clusters"
   std::string about;  ///< one sentence for --help
-  /// Fails: kInvalidArgument (a program that does not fit the graph).
+  /// Makes the timetable for a graph and its costs. Fails: kInvalidArgument (a program that does
+  /// not fit the graph).
   Expected<Timetable> (*make)(const ScheduleRequest& request);
 };
 

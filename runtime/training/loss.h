@@ -19,7 +19,8 @@ namespace pareto::runtime {
 /// Threads: one at a time.
 class Loss {
  public:
-  /// Fails: as load_module(); kInvalidArgument (it takes no values).
+  /// Loads a loss's code from its shard. Fails: as load_module(); kInvalidArgument (it takes no
+  /// values).
   static Expected<Loss> load(const plan::Shard& shard, const WeightSource& weights,
                              c10::Device device);
 

@@ -31,6 +31,8 @@ std::string readable_peer(std::string peer) {
   return peer;
 }
 
+/// The server's end of a call that carries frames.
+///
 /// Threads: see Stream.
 class ServerStream final : public Stream, public ::grpc::ServerGenericBidiReactor {
  public:

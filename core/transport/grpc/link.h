@@ -15,6 +15,8 @@
 
 namespace pareto::transport::grpc {
 
+/// A link whose frames travel as messages of one gRPC call.
+///
 /// Threads: as Link says.
 class GrpcLink final : public Link {
  public:

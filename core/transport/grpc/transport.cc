@@ -33,6 +33,8 @@ system_clock::time_point wall_deadline(Deadline deadline) {
                                    *deadline - std::chrono::steady_clock::now());
 }
 
+/// The client's end of a call that carries frames.
+///
 /// Threads: see Stream.
 class ClientStream final
     : public Stream,
@@ -102,6 +104,8 @@ void keep_callback_queue() {
   static_cast<void>(kUser);
 }
 
+/// Links over HTTP/2, between machines.
+///
 /// Threads: any; it has no state.
 class GrpcTransport final : public Transport {
  public:

@@ -26,7 +26,8 @@ struct Backlog {
 /// Threads: any.
 class Registry {
  public:
-  /// Fails: kPermission (the name is taken). An empty name becomes a free one.
+  /// Registers a name for a backlog, and returns it. Fails: kPermission (the name is taken). An
+  /// empty name becomes a free one.
   Expected<std::string> add(std::string name, const std::shared_ptr<Backlog>& backlog);
   void remove(const std::string& name);
   /// Returns the backlog; null if nobody listens.
@@ -38,6 +39,8 @@ class Registry {
   std::uint64_t names_given_ = 0;
 };
 
+/// A name that links of this process connect to.
+///
 /// Threads: as Listener says.
 class InprocListener final : public Listener {
  public:

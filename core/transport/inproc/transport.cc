@@ -6,6 +6,8 @@
 namespace pareto::transport::inproc {
 namespace {
 
+/// Links inside one process: messages are handed over as they are.
+///
 /// Threads: any.
 class InprocTransport final : public Transport {
  public:

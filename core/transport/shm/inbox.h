@@ -12,6 +12,8 @@
 
 namespace pareto::transport::shm {
 
+/// The segments of shared memory that a sender announced, and the frames in them.
+///
 /// Threads: the receiving one; the frames it hands out may be let go from any.
 class Inbox {
  public:

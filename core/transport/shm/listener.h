@@ -10,10 +10,13 @@
 
 namespace pareto::transport::shm {
 
+/// A Unix socket that links of shared memory begin on.
+///
 /// Threads: as Listener says.
 class ShmListener final : public Listener {
  public:
-  /// Fails: kPermission (the name is in use), kInvalidArgument, kExhausted.
+  /// Listens under a name of this machine. Fails: kPermission (the name is in use),
+  /// kInvalidArgument, kExhausted.
   static Expected<std::unique_ptr<Listener>> open(std::string name, const LinkOptions& options);
   ShmListener(FileDescriptor socket, Waker waker, std::string name, const LinkOptions& options);
   ~ShmListener() override;

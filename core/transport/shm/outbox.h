@@ -23,7 +23,8 @@ class Outbox {
   static Expected<std::unique_ptr<Outbox>> open(const FileDescriptor& socket, const Waker& waker,
                                                 const Limits& limits);
 
-  /// Fails: kTimeout (nothing went out), kClosed, kUnavailable, kExhausted (no shared memory).
+  /// Sends a frame through shared memory, or inline if it is small. Fails: kTimeout (nothing went
+  /// out), kClosed, kUnavailable, kExhausted (no shared memory).
   Expected<> send(const wire::EncodedFrame& frame, Deadline deadline);
 
  private:

@@ -7,6 +7,8 @@
 namespace pareto::transport::shm {
 namespace {
 
+/// Links through shared memory, between processes of one machine.
+///
 /// Threads: any; it has no state.
 class ShmTransport final : public Transport {
  public:

@@ -10,6 +10,8 @@
 
 namespace pareto::transport::tcp {
 
+/// A socket that tcp links are accepted on.
+///
 /// Threads: as Listener says.
 class TcpListener final : public Listener {
  public:

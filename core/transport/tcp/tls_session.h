@@ -27,6 +27,8 @@ namespace pareto::transport::tcp {
 /// The two sides of a handshake.
 enum class TlsSide { kConnecting, kAccepting };
 
+/// OpenSSL's state of one connection, with the records that wait to be sent.
+///
 /// Threads: one at a time.
 class TlsSession {
  public:

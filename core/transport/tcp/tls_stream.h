@@ -63,7 +63,8 @@ class TlsStream final : public ByteStream {
   Expected<> check_first_byte();
   /// Finds out who the peer is. Fails: kPermission (somebody else than is expected).
   Expected<> check_peer();
-  /// Fails: kClosed, and as the stream failed before. mutex_ is held.
+  /// Checks that the stream is neither closed nor broken. Fails: kClosed, and as the stream failed
+  /// before. mutex_ is held.
   Expected<> check_open() const;
   /// Sends what is encrypted. Fails: as write_some().
   Expected<> flush(Deadline deadline);

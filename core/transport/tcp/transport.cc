@@ -6,6 +6,8 @@
 namespace pareto::transport::tcp {
 namespace {
 
+/// Links over TCP, plain or with TLS, between machines.
+///
 /// Threads: any; it has no state.
 class TcpTransport final : public Transport {
  public:

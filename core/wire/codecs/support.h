@@ -13,7 +13,7 @@ inline std::size_t element_count_of(const Tensor& tensor) {
   return tensor.size_bytes() / size_of(tensor.dtype());
 }
 
-/// Fails: kInvalidArgument.
+/// Checks that a codec takes the tensor's dtype. Fails: kInvalidArgument.
 inline Expected<> check_takes(const Codec& codec, const Tensor& tensor) {
   if (codec.takes(tensor.dtype())) return {};
   return fail(ErrorCode::kInvalidArgument, "{} does not take tensors of {}", codec.name(),
