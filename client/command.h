@@ -67,6 +67,8 @@ inline constexpr int kExitUsage = 2;
 inline constexpr int kExitEnvironment = 3;
 inline constexpr int kExitPartial = 4;
 
+/// One word of the command line, with its options and its help.
+///
 /// Threads: one owner. Options live in the command: add_options binds them, run reads them.
 class Command {
  public:

@@ -39,7 +39,7 @@ Expected<std::string> line_from(LineChannel& peer, Deadline deadline, int stop) 
   return *std::move(line);
 }
 
-/// Fails: kCorrupt.
+/// Reads the JSON object that a line holds. Fails: kCorrupt.
 Expected<ControlJson> object_in(const std::string& line) {
   ControlJson read = ControlJson::parse(line, nullptr, /*allow_exceptions=*/false);
   if (!read.is_object()) return fail(ErrorCode::kCorrupt, "a line that is no JSON object");

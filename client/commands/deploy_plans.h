@@ -54,6 +54,8 @@ void set_stream(const plan::Plan& plan, bool may_change, load::StreamOptions& st
 /// Returns "3 stages over tcp, window 4".
 std::string describe_plan(const plan::Plan& plan, int window);
 
+/// The plan that `deploy` runs now, and the ways to change it for another.
+///
 /// Threads: opener() from the owner; changes from any, one after the other; the others from any.
 class DeployPlans final : public ControlledDeployment {
  public:

@@ -15,6 +15,8 @@
 
 namespace pareto::client::commands {
 
+/// An observer of the stream that counts losses and changes, and writes a line for each.
+///
 /// Threads: those of StreamObserver from the stream's, collect() from any. Names:
 /// daemon/metrics/METRICS.md.
 class DeployWatch final : public load::StreamObserver {

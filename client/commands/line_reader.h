@@ -9,6 +9,8 @@
 
 namespace pareto::client::commands {
 
+/// A reader of lines, each of at most 1 MiB.
+///
 /// Threads: next() from one, cancel() from any.
 class LineReader {
  public:

@@ -19,6 +19,8 @@ enum class Mode {
   kOptimised,  ///< the engine that --engine names, or the fastest
 };
 
+/// The value of --mode, "optimised" unless it is given.
+///
 /// Threads: one owner.
 class ModeFlag {
  public:

@@ -23,6 +23,8 @@
 
 namespace pareto::client::commands {
 
+/// The plan that flags or a file name, on the devices that were named or started here.
+///
 /// Threads: one owner. The calls come in the order in which they stand here.
 class OnePlan {
  public:

@@ -31,7 +31,7 @@ struct PkiFlags {
   /// Checks that nothing is given that the action does not take. Fails: kInvalidArgument.
   Expected<> check() const;
 
-  /// Fails: kInvalidArgument (no name, no role).
+  /// Returns the name and the role that were given. Fails: kInvalidArgument (no name, no role).
   Expected<tls::Identity> identity(tls::Role role_by_default) const;
   Expected<std::optional<tls::Role>> named_role() const;
   /// others: what --replace does not say. Fails: kInvalidArgument.

@@ -21,6 +21,8 @@
 
 namespace pareto::client::commands {
 
+/// A data set that plans of a front answer, and the codecs that were left out.
+///
 /// Threads: one owner.
 class PlanAccuracy {
  public:

@@ -20,6 +20,8 @@ struct PlanTrainingWish {
   bool json = false;
 };
 
+/// The flags of plan --train, and the prediction that they ask for.
+///
 /// Threads: one owner.
 class PlanTraining {
  public:

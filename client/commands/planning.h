@@ -38,7 +38,8 @@ struct PlanningFlags {
   void add_to(CLI::App& app);
   /// Adds the flags without those that `settings` has, which adds them.
   void add_to(CLI::App& app, SettingLists& settings);
-  /// Fails: kInvalidArgument naming the flag.
+  /// Checks what can be checked before the model is opened, and reads the batches. Fails:
+  /// kInvalidArgument naming the flag.
   Expected<> read();
 };
 
@@ -56,7 +57,8 @@ struct CodecFlags {
   void add_to(CLI::App& app,
               const std::string& use =
                   "codecs of the links between devices, each of which gets the best one");
-  /// Fails: kNotFound (a codec), kInvalidArgument, each naming the flag.
+  /// Returns the codecs that were named, or all that keep within the error. Fails: kNotFound (a
+  /// codec), kInvalidArgument, each naming the flag.
   Expected<PlanCodecs> read() const;
 };
 

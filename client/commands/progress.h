@@ -14,6 +14,8 @@
 
 namespace pareto::client::commands {
 
+/// The line or bar of one piece of work.
+///
 /// Threads: one owner.
 class Progress {
  public:

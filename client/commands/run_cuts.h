@@ -15,6 +15,8 @@
 
 namespace pareto::client::commands {
 
+/// The cuts that these flags name, found in a model.
+///
 /// Threads: one owner.
 class RunCuts {
  public:

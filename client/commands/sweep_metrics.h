@@ -13,6 +13,8 @@
 
 namespace pareto::client::commands {
 
+/// The last known progress of a sweep, as families of metrics.
+///
 /// Threads: begin() and show() from the sweep's, collect() from any.
 class SweepMetrics {
  public:

@@ -68,6 +68,7 @@ class FaultRun {
         stop_(context.stop.descriptor()),
         start_(std::chrono::steady_clock::now()) {}
 
+  /// Makes the faults at their times, and undoes what lasts when somebody stops it or all are done.
   /// Fails: kUnavailable (the test bed ended).
   Expected<> play(netem::FaultTimeline& timeline) {
     while (const auto moment = timeline.next()) {

@@ -43,6 +43,8 @@ struct OpenTraining {
   std::unique_ptr<train::TrainingPipeline> pipeline;  ///< it ends before the others
 };
 
+/// The model, the cuts and the devices of one training.
+///
 /// Threads: one owner. The calls come in the order in which they stand here.
 class TrainPlan {
  public:
@@ -74,7 +76,8 @@ class TrainPlan {
   Expected<> place(const model::Model& model, const std::vector<model::Cut>& cuts,
                    std::int64_t batch);
   Expected<> set_transports();
-  /// Fails: kInvalidArgument if a codec is named, and no link is there to use it.
+  /// Checks that there is a link for each codec. Fails: kInvalidArgument if a codec is named, and
+  /// no link is there to use it.
   Expected<> check_codecs() const;
   Expected<> place_on(const cluster::Cluster& cluster);
 

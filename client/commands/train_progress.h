@@ -11,6 +11,8 @@
 
 namespace pareto::client::commands {
 
+/// An observer that shows each step, validation and epoch.
+///
 /// Threads: one owner.
 class TrainProgress final : public train::TrainingObserver {
  public:

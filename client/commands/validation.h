@@ -37,7 +37,7 @@ class ValidationMemory {
   /// training, else in inference.
   std::set<std::int64_t> recall(const Digest& model, const model::Cut& cut,
                                 bool trained = false) const;
-  /// Fails: as write_file_atomically().
+  /// Stores the batches that a cut was verified at. Fails: as write_file_atomically().
   Expected<> remember(const Digest& model, const model::Cut& cut,
                       const std::set<std::int64_t>& batches, bool trained = false) const;
 

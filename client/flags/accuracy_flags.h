@@ -11,6 +11,8 @@
 
 namespace pareto::client {
 
+/// The values of --dataset, the flags that go with it, and --min-accuracy.
+///
 /// Threads: one owner.
 class AccuracyFlags {
  public:

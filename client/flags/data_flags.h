@@ -17,6 +17,8 @@ namespace pareto::client {
 /// Returns the forms of data sets for help texts: "DIR (…), cifar10:DIR (…), …".
 std::string data_set_forms();
 
+/// The flags of one data set, and their values.
+///
 /// Threads: one owner.
 struct DataFlags {
   std::string flag = "--data";  ///< the name of the first flag

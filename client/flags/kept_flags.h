@@ -40,7 +40,8 @@ struct KeptFlags {
 /// Files are kept by their absolute paths: a run may be resumed from another folder.
 std::string to_json(const KeptFlags& flags);
 
-/// Fails: kCorrupt; as read_conditions for runs of versions that did not keep what conditions were.
+/// Reads the flags that a run was begun with. Fails: kCorrupt; as read_conditions for runs of
+/// versions that did not keep what conditions were.
 Expected<KeptFlags> kept_flags(const results::RunRecord& run);
 
 }  // namespace pareto::client

@@ -18,7 +18,8 @@ class PictureFlags {
   void add_to(CLI::App& app);
   /// Returns whether a picture was asked for.
   bool any() const { return !png_.empty() || !svg_.empty(); }
-  /// Fails: kInvalidArgument where a flag of pictures stands without one, or a size is odd.
+  /// Checks the names and the sizes of the pictures. Fails: kInvalidArgument where a flag of
+  /// pictures stands without one, or a size is odd.
   Expected<> check() const;
   /// Draws what was asked for, and says where. The context's stop, watched by now, ends it. Fails:
   /// as front_picture and files do.

@@ -30,7 +30,7 @@ void add_no_checksum(CLI::App& app, bool& no_checksum);
 Expected<std::vector<std::int64_t>> parse_micro_batches(const std::string& text);
 /// Parses "none,fp16", "auto", each known and once. Fails: kNotFound with the nearest.
 Expected<std::vector<std::string>> parse_codecs(const std::string& text);
-/// Fails: kInvalidArgument.
+/// Checks that an error of codecs is at least 0. Fails: kInvalidArgument.
 Expected<> check_codec_error(double error);
 /// Parses "tcp,grpc", "auto", "shm+tcp+grpc", each known and once. Fails: as parse_transport_mix.
 Expected<std::vector<std::string>> parse_transports(const std::string& text);

@@ -31,7 +31,7 @@ class InputMemory {
 
   /// Returns what was last remembered; no value if there is none, or if it cannot be read.
   std::optional<RememberedInputs> recall(const Digest& model) const;
-  /// Fails: as write_file_atomically().
+  /// Stores the inputs of a model for the next command. Fails: as write_file_atomically().
   Expected<> remember(const Digest& model, const RememberedInputs& inputs) const;
 
  private:

@@ -28,7 +28,7 @@ struct RunnerFlags {
   std::string schedule{plan::kSequential};  ///< a name, or the file of a program
 
   void add_to(CLI::App& app);
-  /// Fails: kInvalidArgument naming the flag.
+  /// Returns the flags as settings of a stage. Fails: kInvalidArgument naming the flag.
   Expected<plan::StageSettings> settings() const;
 };
 

@@ -17,7 +17,7 @@ struct SharingFlags {
 
   /// `deadlines`: whether the command takes --deadline, too.
   void add_to(CLI::App& app, bool deadlines);
-  /// Fails: kInvalidArgument, with the flag.
+  /// Checks the ranges of weight and priority. Fails: kInvalidArgument, with the flag.
   Expected<> check() const;
   /// Returns --deadline; 0: there is none. Fails: kInvalidArgument.
   Expected<Nanoseconds> read_deadline() const;

@@ -16,7 +16,7 @@ struct TimeoutFlag {
   std::optional<std::string> timeout;  ///< no value means kRequestTimeout
 
   void add_to(CLI::App& app);
-  /// Fails: kInvalidArgument.
+  /// Returns the time that the flag says. Fails: kInvalidArgument.
   Expected<std::chrono::milliseconds> read() const;
 };
 

@@ -10,6 +10,8 @@
 
 namespace pareto::client {
 
+/// A note that is shown until this ends.
+///
 /// Threads: one owner.
 class WaitingNote {
  public:

@@ -18,6 +18,8 @@ struct ReportStyle {
   int width = 0;        ///< columns of a terminal; 0 = no limit
 };
 
+/// One format of reports.
+///
 /// Threads: any; writers have no state.
 class ReportWriter {
  public:
@@ -31,7 +33,7 @@ class ReportWriter {
 };
 
 std::vector<std::unique_ptr<ReportWriter>> builtin_writers();
-/// Fails: kNotFound with the names there are.
+/// Makes the writer of that name. Fails: kNotFound with the names there are.
 Expected<std::unique_ptr<ReportWriter>> make_writer(std::string_view name);
 
 }  // namespace pareto::report

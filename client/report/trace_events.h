@@ -26,6 +26,8 @@ struct Track {
   int thread = 0;
 };
 
+/// A list of events that grows, with the names of processes and threads.
+///
 /// Threads: one owner.
 class Events {
  public:

@@ -14,6 +14,8 @@
 
 namespace pareto::watch {
 
+/// A reading of all devices on a thread of its own.
+///
 /// Threads: one owner. `read` is called on a thread of its own, once with each start(); who
 /// destroys this waits for it.
 class BackgroundReading {

@@ -12,6 +12,8 @@
 
 namespace pareto::watch {
 
+/// The devices that are watched, with a connection to each that answered.
+///
 /// Threads: one owner. Devices are asked at the same time, each on a thread that ends with read().
 class Watcher {
  public:

@@ -115,7 +115,7 @@ std::string value_text(const ValueSpec& spec);
 double heat_of(const PictureNode& node, Heat heat);
 /// Returns the names of all, in their order: "none", "time", …
 std::vector<std::string> heat_names();
-/// Fails: kNotFound, with the nearest name.
+/// Finds what cards are coloured by, by its name. Fails: kNotFound, with the nearest name.
 Expected<Heat> parse_heat(std::string_view name);
 /// Returns what a legend calls it: "FLOPs of one sample".
 std::string heat_title(Heat heat, const GraphPictureOptions& options);
