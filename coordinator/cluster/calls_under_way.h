@@ -10,6 +10,8 @@ class ClientContext;
 
 namespace pareto::cluster {
 
+/// A set of calls that adds each while its Scope lives.
+///
 /// Threads: any.
 class CallsUnderWay {
  public:

@@ -79,7 +79,7 @@ class Cluster {
 
   std::size_t size() const;
   DaemonClient& device(std::size_t index) const;
-  /// Fails: kNotFound with the nearest names.
+  /// Finds a device by its name. Fails: kNotFound with the nearest names.
   Expected<DaemonClient*> find(const std::string& name) const;
   /// Connects to a device again, at the address that was asked for: what was set up there before is
   /// given up. The client that device() and find() returned before is gone then. Fails: as

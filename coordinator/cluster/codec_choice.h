@@ -41,7 +41,7 @@ std::string codec_text(const std::vector<std::string>& codecs);
 /// Returns "none" and every codec of this build that loses nothing, or where some may be lost
 /// (above 0) every one.
 std::vector<std::string> codecs_losing(double allowed_error);
-/// Fails: kNotFound, with the names there are.
+/// Checks that the name is of a codec, or "auto". Fails: kNotFound, with the names there are.
 Expected<> check_codec_name(const std::string& name);
 
 /// Names the codecs that plans leave open. Each link's rate and each device's speed are measured

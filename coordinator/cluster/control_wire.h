@@ -36,7 +36,7 @@ control::v1::EmulateRequest renewal_of(std::uint64_t lease, bool end);
 /// Words come out without control characters. `address`: that of the device's control, for data
 /// addresses that name no host.
 DeviceInfo from_wire(const control::v1::DescribeReply& reply, const std::string& address);
-/// Fails: kCorrupt (a stage in an unknown state).
+/// Reads a daemon's status. Fails: kCorrupt (a stage in an unknown state).
 Expected<DeviceStatus> from_wire(const control::v1::StatusReply& reply);
 std::vector<wire::CodecCost> from_wire(const control::v1::MeasureCodecsReply& reply);
 ShardTimes from_wire(const control::v1::ProfileReply& reply);

@@ -170,8 +170,9 @@ class DaemonClient {
                                                       const std::string& handle) = 0;
   virtual Expected<control::StageReport> close_stage(std::uint64_t pipeline,
                                                      std::uint32_t stage) = 0;
-  /// Fails: kUnavailable too where what was loaded and opened there is gone, though the device
-  /// answers: it restarted, or was out of reach.
+  /// Asks for the stages and shards that the daemon has, and its memory. Fails: kUnavailable too
+  /// where what was loaded and opened there is gone, though the device answers: it restarted, or
+  /// was out of reach.
   virtual Expected<DeviceStatus> status(std::chrono::milliseconds timeout) = 0;
   /// Returns what the device does and how it is, now. Fails: kCorrupt too.
   virtual Expected<Observation> observe(std::chrono::milliseconds timeout) = 0;

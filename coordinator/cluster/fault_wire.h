@@ -17,7 +17,7 @@ struct FaultRequest {
 };
 
 std::string to_line(const FaultRequest& request);
-/// Fails: kCorrupt.
+/// Reads a request that to_line() wrote. Fails: kCorrupt.
 Expected<FaultRequest> parse_fault_request(const std::string& line);
 
 /// Writes the answer: what was done, or why it was not.

@@ -370,7 +370,8 @@ class GrpcDaemonClient final : public DaemonClient {
     return call_result(status, config_, doing);
   }
 
-  /// Fails: kUnavailable (the daemon gave no sign of life: it answers no call).
+  /// Checks that the session's daemon is not lost. Fails: kUnavailable (the daemon gave no sign of
+  /// life: it answers no call).
   Expected<> check_not_lost() const {
     auto loss = session_ ? session_->loss() : std::nullopt;
     return loss ? Expected<>(tl::unexpected(*std::move(loss))) : Expected<>();

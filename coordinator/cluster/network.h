@@ -25,6 +25,8 @@ struct NamedCondition {
 /// Returns "lte" of "configs/network/lte.yaml"; "none" of "none".
 std::string condition_name(const std::string& file);
 
+/// The network between devices: it applies conditions, and says what was measured of them.
+///
 /// Threads: one owner.
 class Network {
  public:

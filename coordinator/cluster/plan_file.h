@@ -22,7 +22,7 @@ struct NamedPlan {
   std::optional<plan::ModelSource> source{};  ///< no value means the file does not say
 };
 
-/// Fails: kNotFound, kPermission, kInvalidArgument naming the file.
+/// Reads one plan's file. Fails: kNotFound, kPermission, kInvalidArgument naming the file.
 Expected<NamedPlan> read_plan_file(const std::filesystem::path& path);
 
 /// Reads the plans of files, and of every *.json of folders, in the order of their names. Fails: as

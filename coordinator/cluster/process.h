@@ -13,6 +13,8 @@
 
 namespace pareto::cluster {
 
+/// A child process that this object ends.
+///
 /// Threads: one owner.
 class ChildProcess {
  public:

@@ -23,6 +23,8 @@ class Channel;
 
 namespace pareto::cluster {
 
+/// The session with one daemon, from the first call that needs it.
+///
 /// Threads: any. It has two of its own while there is a session.
 class Session {
  public:

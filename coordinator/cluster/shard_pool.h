@@ -52,8 +52,9 @@ class ShardPool {
     kRefuse,    ///< fail: loading ahead must not undo itself
   };
 
-  /// Fails: kExhausted (no room, although everything idle was unloaded: a deployment may be closed
-  /// and the call repeated); and as the device says.
+  /// Takes a shard that the device has, or loads it there. Fails: kExhausted (no room, although
+  /// everything idle was unloaded: a deployment may be closed and the call repeated); and as the
+  /// device says.
   Expected<ShardLease> acquire(DaemonClient& device, const plan::ShardOperators& operators,
                                const control::ShardSettings& settings,
                                WhenFull when_full = WhenFull::kMakeRoom);

@@ -11,13 +11,15 @@
 
 namespace pareto::cluster {
 
+/// The tensors of a training's state that have come so far.
+///
 /// Threads: one.
 class StateReader {
  public:
   explicit StateReader(std::uint64_t most_bytes) : left_bytes_(most_bytes) {}
 
-  /// Fails: kCorrupt (a chunk that belongs to no tensor, an impossible tensor), kExhausted (more
-  /// than there may be).
+  /// Appends a chunk to the tensor that it continues or begins. Fails: kCorrupt (a chunk that
+  /// belongs to no tensor, an impossible tensor), kExhausted (more than there may be).
   Expected<> take(const control::v1::StateChunk& chunk);
   /// Returns all tensors. Fails: kCorrupt (the last one is not complete).
   Expected<std::vector<plan::StateTensor>> finish() &&;

@@ -19,6 +19,8 @@ namespace pareto::cluster {
 /// Returns the links of a test bed by both ends: "pi-1 - pi-2", "pi-1 - switch".
 std::vector<std::string> link_names(const netem::Testbed& bed);
 
+/// The faults that are made now, by their numbers.
+///
 /// Threads: the one that made the cluster, which outlives this.
 class TestbedFaults {
  public:

@@ -13,6 +13,8 @@
 
 namespace pareto::cluster {
 
+/// A transport for each name that was asked for.
+///
 /// Threads: one owner. What it hands out lives as long as it does.
 class TransportSet {
  public:
@@ -24,7 +26,8 @@ class TransportSet {
       : TransportSet([](std::string_view name) { return transport::make_transport(name); }) {}
   explicit TransportSet(Factory make) : make_(std::move(make)) {}
 
-  /// Fails: kNotFound with the names there are.
+  /// Returns the transport of that name, and makes it the first time. Fails: kNotFound with the
+  /// names there are.
   Expected<transport::Transport*> named(const std::string& name);
 
  private:

@@ -21,6 +21,8 @@ struct ReplicaLinks {
   transport::Link* sink = nullptr;
 };
 
+/// Two links that stand for those of all replicas.
+///
 /// Threads: source() and sink() as any other Link, both at once.
 class TurnLinks {
  public:

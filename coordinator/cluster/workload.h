@@ -17,6 +17,8 @@
 
 namespace pareto::cluster {
 
+/// A model that can be cut, with its weights and made-up requests.
+///
 /// Threads: any.
 class Workload {
  public:
