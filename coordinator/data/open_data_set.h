@@ -26,7 +26,7 @@ namespace pareto::data {
 enum class Part { kTrain, kTest };
 /// Returns "train" or "test".
 std::string_view to_string(Part part);
-/// Fails: kInvalidArgument.
+/// Reads "train" or "test". Fails: kInvalidArgument.
 Expected<Part> parse_part(std::string_view text);
 
 struct DataSetOptions {

@@ -23,7 +23,8 @@ struct PictureSize {
 };
 /// Returns "224x320": height first, as shapes have it.
 std::string to_string(const PictureSize& size);
-/// Fails: kExhausted (more than kMostPixels or kLongestSide), kCorrupt (no pixel).
+/// Checks the size of a picture before memory for it is allocated. Fails: kExhausted (more than
+/// kMostPixels or kLongestSide), kCorrupt (no pixel).
 Expected<> check_pixels(std::int64_t height, std::int64_t width);
 
 /// A picture, row by row. A pixel has its channels next to each other: red, green and blue, or grey

@@ -68,7 +68,8 @@ struct DnsMessage {
 /// parse_dns_name() and parse_dns_message() return.
 std::vector<std::byte> encode_query(std::uint16_t id, std::span<const DnsQuestion> questions);
 
-/// Fails: kCorrupt. Memory that it takes is bounded by the message's size.
+/// Reads a message that any host may have sent. Fails: kCorrupt. Memory that it takes is bounded by
+/// the message's size.
 Expected<DnsMessage> parse_dns_message(std::span<const std::byte> bytes);
 
 }  // namespace pareto::discovery

@@ -15,7 +15,8 @@ namespace pareto::discovery {
 /// device.
 std::string inventory_text(std::span<const FoundDevice> devices);
 
-/// Fails: kInvalidArgument (there is something at this path already).
+/// Checks that a new file can be made at this path. Fails: kInvalidArgument (there is something at
+/// this path already).
 Expected<> check_new_file(const std::filesystem::path& path);
 /// Writes inventory_text() to a new file and never over one. Fails: as check_new_file; kNotFound
 /// (no folder), kPermission, kExhausted.

@@ -160,7 +160,7 @@ struct EnrolmentServer::Impl {
     return {{Error{code, std::move(sentence)}, "", "", ""}, {}};
   }
 
-  /// Fails: with what is no request.
+  /// Receives a request, and makes its answer. Fails: with what is no request.
   Expected<Answer> answer(Connection& connection, tls::EnrolmentChannel& channel,
                           Deadline deadline) {
     PARETO_ASSIGN(const std::string bytes,

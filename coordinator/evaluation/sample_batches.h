@@ -21,6 +21,8 @@ struct LabelledBatch {
       labels;  ///< labels of its first samples; the others repeat the last one
 };
 
+/// A view of chosen samples in batches.
+///
 /// Threads: any.
 class SampleBatches {
  public:
