@@ -69,7 +69,8 @@ class Replanner {
     std::vector<planning::DeviceFacts> devices;
     std::vector<planning::ProbedTransport> links;
   };
-  /// Fails: kNotFound (none is left).
+  /// Returns the profiled devices without those that are lost, and the links between them. Fails:
+  /// kNotFound (none is left).
   Expected<Left> left(const std::vector<planning::ProbedTransport>& links,
                       const std::set<std::string>& lost) const;
 

@@ -23,6 +23,9 @@ struct SwitchRules {
   Nanoseconds longest_dwell = std::chrono::seconds(60);
 };
 
+/// A rule with its state: since when a plan has been better, and when the last change was made or
+/// refused.
+///
 /// Threads: one owner.
 class SwitchRule {
  public:

@@ -33,6 +33,8 @@ struct LogState {
 /// kPermission; kExhausted (over 4 GiB).
 Expected<LogState> read_answer_log(const std::filesystem::path& path);
 
+/// One term in the log: answers are appended until the stream ends or another program takes over.
+///
 /// Threads: append() and end() from one, the rest from the owner. A thread of its own brings lines
 /// to the disk, five times a second, and looks for those who took over.
 class AnswerLog {

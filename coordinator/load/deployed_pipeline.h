@@ -33,8 +33,8 @@ class PlanDeployer final : public PipelineOpener {
   PlanDeployer(plan::Plan plan, cluster::Cluster& cluster, cluster::ShardPool& pool,
                DevicesInUse& devices, cluster::DeploymentOptions options);
 
-  /// Fails: as devices and links do; kUnavailable (a device that was lost with another pipeline,
-  /// which has not ended).
+  /// Deploys the plan, after it has looked again for devices that were lost. Fails: as devices and
+  /// links do; kUnavailable (a device that was lost with another pipeline, which has not ended).
   Expected<std::unique_ptr<StreamPipeline>> open() override;
   /// Unloads the shards that no pipeline runs.
   void release_unused() override { pool_.unload_unused(); }

@@ -22,6 +22,8 @@
 
 namespace pareto::load {
 
+/// Pipelines that are open, by the plans that they run.
+///
 /// Threads: one owner.
 class DeploymentCache {
  public:

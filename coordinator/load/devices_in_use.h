@@ -44,7 +44,8 @@ class DevicesInUse {
 /// Uses devices for as long as it lives. Threads: one owner.
 class UseOfDevices {
  public:
-  /// Fails: as DevicesInUse::use(). `devices` outlives it.
+  /// Begins to use the devices of those names. Fails: as DevicesInUse::use(). `devices` outlives
+  /// it.
   static Expected<UseOfDevices> begin(DevicesInUse& devices, std::vector<std::string> names);
   ~UseOfDevices();
   UseOfDevices(UseOfDevices&& other) noexcept;

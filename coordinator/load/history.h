@@ -84,6 +84,8 @@ struct HistoryVerdict {
   bool holds() const { return lost + duplicated + reordered + wrong == 0; }
 };
 
+/// A check of one log against right outputs, line by line.
+///
 /// Threads: one owner.
 class HistoryCheck {
  public:

@@ -29,6 +29,8 @@ constexpr Nanoseconds kLongestPause = std::chrono::milliseconds(400);
 /// slow pipeline answers its last window, a pipeline that is this many times as fast need not wait.
 constexpr std::size_t kMostAheadWindows = 16;
 
+/// One stream of requests over all pipelines that it needs until it ends.
+///
 /// Threads: one owner.
 class LastingStream {
  public:

@@ -58,6 +58,8 @@ struct LoadResult {
   TimePoint began{};
 };
 
+/// A pipeline's two ends, between which requests go round.
+///
 /// Threads: one owner; each run() joins its source thread.
 class Load {
  public:

@@ -33,6 +33,8 @@ class LatencyCounts {
   std::uint64_t count_ = 0;
 };
 
+/// Counts of results, with their latencies and the time from the first to the last.
+///
 /// Threads: any.
 class StreamTally {
  public:

@@ -87,6 +87,8 @@ void settle_times(Contestant& one) {
   one.figures.median = one.times[one.times.size() / 2];
 }
 
+/// The measurement of one model, and what it found so far.
+///
 /// Threads: one owner.
 class ModeBench {
  public:

@@ -24,6 +24,8 @@
 
 namespace pareto::profile {
 
+/// A device with the shards that are open there, and its samples.
+///
 /// Threads: one at a time.
 class ProfileSubject {
  public:
@@ -81,7 +83,8 @@ class ProfileSubject {
   /// Times operators shard by shard, between neighbouring cuts.
   Expected<> time_pieces();
   Expected<> find_yardstick(const std::optional<plan::DeviceProfile>& known);
-  /// Fails: kExhausted (there is no room for it any more).
+  /// Returns the meter of the yardstick, which is opened if need be. Fails: kExhausted (there is no
+  /// room for it any more).
   Expected<StageMeter*> yardstick_meter();
 
   /// Returns the model's request, what the stage before the cut made of it, or noise.

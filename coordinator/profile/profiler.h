@@ -44,6 +44,8 @@ struct PlanningOptions {
   std::chrono::milliseconds timeout = load::kRequestTimeout;
 };
 
+/// The devices' profiles and links that are known so far.
+///
 /// Threads: one owner. `cluster`, `pool`, `store`, `model` and `stop`, which ends whatever measures
 /// with kClosed, outlive it.
 class Profiler {

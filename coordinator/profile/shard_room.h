@@ -15,6 +15,8 @@
 
 namespace pareto::profile {
 
+/// The shards that are loaded and held on one device.
+///
 /// Threads: one owner. Its constructor's references outlive it.
 class ShardRoom {
  public:

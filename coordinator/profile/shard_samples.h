@@ -19,6 +19,8 @@
 
 namespace pareto::profile {
 
+/// Samples of one device's shards, each with the yardstick's time at its moment.
+///
 /// Threads: one owner.
 class ShardSamples {
  public:

@@ -46,6 +46,8 @@ struct LoneTurn {
   const Value* request = nullptr;
 };
 
+/// A deployed stage that is timed.
+///
 /// Threads: one owner.
 class StageMeter {
  public:
@@ -58,7 +60,7 @@ class StageMeter {
       const cluster::Cluster& cluster, cluster::ShardPool& pool, cluster::TransportSet& transports,
       std::chrono::milliseconds timeout);
 
-  /// Fails: as Load::run.
+  /// Measures lone requests. Fails: as Load::run.
   Expected<LoneTimes> lone(const Value& request, int requests);
   /// Measures lone requests of several stages in turns, `turns` of each. Each stage waits while the
   /// others work, as in a pipeline: a processor that has waited is slower. Fails: as Load::run.
@@ -82,7 +84,8 @@ class StageMeter {
         timeout_(timeout),
         load_(deployment_->source(), deployment_->sink(), deployment_->pipeline()) {}
 
-  /// Fails: as Load::run, naming the stage.
+  /// Runs a load, with a deadline that follows from the latency seen so far. Fails: as Load::run,
+  /// naming the stage.
   Expected<load::LoadResult> run(const Value& request, load::LoadOptions options);
 
   std::unique_ptr<cluster::Deployment> deployment_;

@@ -14,6 +14,8 @@
 
 namespace pareto::results {
 
+/// An open database file.
+///
 /// Threads: one owner. Another process may read the same file meanwhile (write-ahead log). Fails:
 /// kExhausted (disk full: what was stored stays readable), kCorrupt (no such database, or of
 /// another version), kPermission, kNotFound (no such run).

@@ -17,16 +17,16 @@ std::string details_to_json(const TrialRecord& trial);
 Expected<> details_from_json(const std::string& text, TrialRecord& trial);
 
 std::string devices_to_json(const std::vector<DeviceRecord>& devices);
-/// Fails: kCorrupt.
+/// Reads what devices_to_json() wrote. Fails: kCorrupt.
 Expected<std::vector<DeviceRecord>> devices_from_json(const std::string& text);
 
 /// Returns the JSON; empty if there is none.
 std::string coordinator_to_json(const std::optional<Machine>& machine);
-/// Fails: kCorrupt.
+/// Reads what coordinator_to_json() wrote. Fails: kCorrupt.
 Expected<std::optional<Machine>> coordinator_from_json(const std::string& text);
 
 std::string passes_to_json(const std::vector<PassRecord>& passes);
-/// Fails: kCorrupt.
+/// Reads what passes_to_json() wrote. Fails: kCorrupt.
 Expected<std::vector<PassRecord>> passes_from_json(const std::string& text);
 
 }  // namespace pareto::results

@@ -30,6 +30,8 @@ struct Effect {
   double variance = 0;
 };
 
+/// The effects of plans and passes, each estimated from what the others leave.
+///
 /// Threads: one owner.
 class Backfitting {
  public:

@@ -57,6 +57,8 @@ struct JointFigures {
   Matrix covariance;
 };
 
+/// The joint distribution of all plans' errors, given those that were measured.
+///
 /// Threads: one owner. `priors` outlive it.
 class ResidualModel {
  public:

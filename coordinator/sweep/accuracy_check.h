@@ -32,6 +32,8 @@ bool is_lossless(const cluster::Deployment& deployment, const plan::Plan& plan);
 /// Returns a plan without all that accuracy does not depend on: transports and window.
 plan::Plan computed_part(plan::Plan plan);
 
+/// A data set, the uncut model's answers to it, and the least accuracy.
+///
 /// Threads: one owner.
 class AccuracyCheck {
  public:

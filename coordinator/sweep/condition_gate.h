@@ -12,6 +12,8 @@
 
 namespace pareto::sweep {
 
+/// The network, the condition that it has now, and those that were refused.
+///
 /// Threads: one owner. The network outlives it.
 class ConditionGate {
  public:

@@ -21,6 +21,8 @@ namespace pareto::sweep {
 /// Returns whether a cut lies behind another one: it holds all of it, and more.
 bool lies_behind(const model::Cut& cut, const model::Cut& other);
 
+/// A list of cuts, whose chains are counted or listed.
+///
 /// Threads: one owner.
 class CutChains {
  public:

@@ -10,6 +10,8 @@
 
 namespace pareto::sweep {
 
+/// A clock of passes that adds up what each part of the work took.
+///
 /// Threads: one owner. The clock and the passes outlive it.
 class PassClock {
  public:

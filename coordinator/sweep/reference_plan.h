@@ -14,6 +14,8 @@
 
 namespace pareto::sweep {
 
+/// The trial whose times are compared, and the measurement of it.
+///
 /// Threads: one owner. Its constructor's arguments outlive it.
 class ReferencePlan {
  public:

@@ -21,6 +21,8 @@ struct Pass {
   std::string phase{};  ///< "round 2/3": what progress says; empty: the number of plans measured
 };
 
+/// An order of passes; each is a list of trials that get one round.
+///
 /// Threads: one owner.
 class SweepSchedule {
  public:

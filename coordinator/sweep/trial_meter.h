@@ -24,6 +24,8 @@ struct MeasuredRound {
   std::int64_t requests = 0;  ///< all that were sent, also for warm-up and window search
 };
 
+/// The rounds of one trial, and the window that the first of them found.
+///
 /// Threads: one owner.
 class TrialMeter {
  public:

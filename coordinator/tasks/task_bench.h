@@ -63,6 +63,8 @@ struct ComparedRun {
   double worst_error = 0;      ///< relative to the largest output; 0: all bits are equal
 };
 
+/// Workers with models loaded, which run plans of tasks.
+///
 /// Threads: one owner.
 class TaskBench {
  public:

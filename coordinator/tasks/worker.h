@@ -17,6 +17,8 @@ namespace pareto::tasks {
 /// The number of a stage that workers have loaded: of a whole model too, which is one stage.
 using StageId = std::size_t;
 
+/// One place that runs stages, one after the other.
+///
 /// Threads: one call at a time.
 class Worker {
  public:

@@ -23,7 +23,8 @@ struct BatchOptions {
 /// Threads: one owner.
 class BatchOrder {
  public:
-  /// Fails: kInvalidArgument (no samples, a batch below 1, or no batch in an epoch).
+  /// Makes the order for a number of samples. Fails: kInvalidArgument (no samples, a batch below 1,
+  /// or no batch in an epoch).
   static Expected<BatchOrder> create(std::int64_t samples, const BatchOptions& options);
 
   /// Returns the steps of one epoch, at least 1.

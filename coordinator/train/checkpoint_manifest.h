@@ -30,8 +30,8 @@ struct CheckpointManifest {
 
 /// Returns the text, which ends with the SHA-256 of all before it.
 std::string manifest_text(const CheckpointManifest& manifest);
-/// Fails: kCorrupt (no JSON, other bytes than were written, a version that is not known, a name
-/// twice, sizes that are impossible), naming the key.
+/// Reads a manifest, whose digest is checked first. Fails: kCorrupt (no JSON, other bytes than were
+/// written, a version that is not known, a name twice, sizes that are impossible), naming the key.
 Expected<CheckpointManifest> manifest_from_text(const std::string& text);
 
 }  // namespace pareto::train

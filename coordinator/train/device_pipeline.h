@@ -31,6 +31,8 @@ struct DevicePipelineOptions {
   std::chrono::milliseconds timeout{60'000};
 };
 
+/// A deployed plan whose stages train.
+///
 /// Threads: one owner.
 class DevicePipeline final : public TrainingPipeline {
  public:

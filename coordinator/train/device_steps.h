@@ -29,9 +29,10 @@ class DeviceSteps {
               std::chrono::milliseconds timeout)
       : deployment_(deployment), workload_(workload), timeout_(timeout) {}
 
-  /// Fails: as TrainingPipeline::step().
+  /// Sends the micro-batches of one step through the stages, and lets them learn. Fails: as
+  /// TrainingPipeline::step().
   Expected<StepOutcome> step(const std::vector<MicroBatch>& batch, const StepOrder& order);
-  /// Fails: as TrainingPipeline::evaluate().
+  /// Runs inputs through the stages without learning. Fails: as TrainingPipeline::evaluate().
   Expected<std::vector<Value>> evaluate(const std::vector<Value>& inputs);
 
  private:

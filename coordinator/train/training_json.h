@@ -10,11 +10,11 @@
 namespace pareto::train {
 
 nlohmann::ordered_json setup_json(const TrainingSetup& setup);
-/// Fails: kCorrupt naming the key.
+/// Reads what setup_json() wrote. Fails: kCorrupt naming the key.
 Expected<TrainingSetup> setup_from_json(const nlohmann::ordered_json& json);
 
 nlohmann::ordered_json progress_json(const TrainingProgress& progress);
-/// Fails: kCorrupt naming the key.
+/// Reads what progress_json() wrote. Fails: kCorrupt naming the key.
 Expected<TrainingProgress> progress_from_json(const nlohmann::ordered_json& json);
 
 /// Returns one epoch as --json and checkpoints have it.

@@ -21,7 +21,7 @@ struct AdmissionRule {
 /// Returns every rule of this build, "all" first.
 const std::vector<AdmissionRule>& admission_rules();
 std::vector<std::string> admission_rule_names();
-/// Fails: kNotFound with the nearest names.
+/// Finds a rule by its name. Fails: kNotFound with the nearest names.
 Expected<const AdmissionRule*> find_admission_rule(std::string_view name);
 
 /// Admits every task.

@@ -38,7 +38,8 @@ std::vector<std::string> cost_quantity_names();
 /// A metric: one quantity, or an expression over several.
 class CostMetric {
  public:
-  /// Fails: as CostExpression::parse().
+  /// Parses the name of a quantity, or an expression over several. Fails: as
+  /// CostExpression::parse().
   static Expected<CostMetric> parse(const std::string& text);
 
   /// Returns the cost of each layer; they can be added. A layer that has nothing of what the metric

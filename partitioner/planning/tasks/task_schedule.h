@@ -25,7 +25,7 @@ inline constexpr std::string_view kAutoTaskSchedule = "auto";
 const std::vector<TaskSchedule>& builtin_task_schedules();
 /// Returns "auto", and the names of all schedules.
 std::vector<std::string> task_schedule_names();
-/// Fails: kNotFound with the nearest names.
+/// Finds a schedule by its name. Fails: kNotFound with the nearest names.
 Expected<const TaskSchedule*> find_task_schedule(std::string_view name);
 
 // One shared queue, from which free workers take.

@@ -16,6 +16,8 @@ struct Placement {
   Nanoseconds finish{};
 };
 
+/// The turns of each worker so far, with the time at which each begins and ends.
+///
 /// Threads: one owner.
 class WorkerPlans {
  public:
