@@ -9,13 +9,15 @@
 
 namespace pareto::netem {
 
+/// Two namespaces and the emulated link between them.
+///
 /// Threads: as its parts.
 class EmulatedPair {
  public:
   static constexpr const char* kFirst = "10.213.0.1";
   static constexpr const char* kSecond = "10.213.0.2";
 
-  /// Fails: as NetworkNamespace and LinkEmulator do.
+  /// Makes both namespaces and the link. Fails: as NetworkNamespace and LinkEmulator do.
   static Expected<EmulatedPair> create(const plan::Condition& condition,
                                        EmulatorKind kind = EmulatorKind::kAuto) {
     PARETO_ASSIGN(auto first, NetworkNamespace::create());

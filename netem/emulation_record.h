@@ -41,7 +41,7 @@ struct EmulationRecord {
 };
 
 std::string to_json(const EmulationRecord& record);
-/// Fails: kCorrupt.
+/// Reads a record that to_json() wrote. Fails: kCorrupt.
 Expected<EmulationRecord> parse_emulation_record(const std::string& text);
 
 /// Makes a record of this process on this boot. Fails: kUnavailable (no /proc).
@@ -69,7 +69,7 @@ class RecordFolder {
   static Expected<RecordFolder> hold(const std::filesystem::path& folder,
                                      Nanoseconds patience = kPatience);
 
-  /// Fails: kPermission.
+  /// Checks that records can be written here. Fails: kPermission.
   Expected<> check_writable() const;
   std::vector<Entry> list() const;
   /// Returns the entry; no value if there is no record of it.

@@ -42,14 +42,14 @@ enum class FaultKind {
 };
 /// Returns "kill", "disk-full", "half-close" ….
 std::string_view to_string(FaultKind kind);
-/// Fails: kInvalidArgument with the nearest.
+/// Finds a kind of fault by its name. Fails: kInvalidArgument with the nearest.
 Expected<FaultKind> parse_fault_kind(const std::string& name);
 bool is_of_device(FaultKind kind);
 
 enum class FaultDirection { kBoth, kForward, kBackward, kAny };
 /// Returns "both", "forward", "backward", "any".
 std::string_view to_string(FaultDirection direction);
-/// Fails: kInvalidArgument.
+/// Finds a direction by its name. Fails: kInvalidArgument.
 Expected<FaultDirection> parse_fault_direction(std::string_view name);
 
 /// A fault, whenever it is made.

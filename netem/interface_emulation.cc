@@ -125,6 +125,8 @@ Expected<> check_free(const std::string& interface, bool with_ingress) {
 
 }  // namespace
 
+/// The emulation of one interface, and its record in the folder.
+///
 /// Threads: as InterfaceEmulation.
 class InterfaceEmulation::Impl {
  public:

@@ -21,7 +21,7 @@ enum class EmulatorKind {
 };
 /// Returns "auto", "tc", "user".
 std::string_view to_string(EmulatorKind kind);
-/// Fails: kInvalidArgument.
+/// Finds a kind of emulator by its name. Fails: kInvalidArgument.
 Expected<EmulatorKind> parse_emulator_kind(std::string_view name);
 
 /// One side of a link: where its device is, and its IPv4 address on the link ("10.213.0.1").

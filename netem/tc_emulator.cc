@@ -145,6 +145,8 @@ class TcDirection {
   std::optional<RateChanger> changer_;  // last: it uses all of the above
 };
 
+/// A link of two veth devices, whose queues the kernel delays.
+///
 /// Threads: as LinkEmulator.
 class TcEmulator final : public LinkEmulator {
  public:

@@ -17,6 +17,8 @@
 
 namespace pareto::netem {
 
+/// The namespaces and links of one test bed.
+///
 /// Threads: as its parts.
 class TestbedNetwork {
  public:

@@ -9,6 +9,8 @@
 
 namespace pareto::netem {
 
+/// The states of one direction, and when each begins.
+///
 /// Threads: const members from any.
 class Trace {
  public:

@@ -30,7 +30,7 @@ struct DeviceQueues {
   /// Packets that netem lost, without those that found no room before the rate.
   std::uint64_t netem_drops = 0;
 };
-/// Fails: kNotFound (no such device), kUnavailable.
+/// Reads the queues of a device. Fails: kNotFound (no such device), kUnavailable.
 Expected<DeviceQueues> queues_of(const std::string& device);
 
 /// Sets how many segments TCP sends through the device at a time. With more than one, what leaves
@@ -40,7 +40,7 @@ Expected<DeviceQueues> queues_of(const std::string& device);
 Expected<> set_most_segments(const std::string& device, std::uint32_t segments);
 /// The kernel's own choice.
 constexpr std::uint32_t kManySegments = 65'535;
-/// Fails: kNotFound, kUnavailable.
+/// Reads how many segments TCP sends through the device at a time. Fails: kNotFound, kUnavailable.
 Expected<std::uint32_t> most_segments(const std::string& device);
 
 /// Returns the largest IP packet. Fails: kNotFound.

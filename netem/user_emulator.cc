@@ -234,6 +234,8 @@ class PumpedDirection {
   std::optional<RateChanger> rate_;
 };
 
+/// A link of two tun devices, between which this process carries packets.
+///
 /// Threads: as LinkEmulator.
 class TunEmulator final : public LinkEmulator {
  public:
