@@ -64,12 +64,14 @@ class NetworkLease {
   NetworkLease(const NetworkLease&) = delete;
   NetworkLease& operator=(const NetworkLease&) = delete;
 
-  /// Fails: kPermission, with the remedy.
+  /// Checks that the device's owner allows changes of its network. Fails: kPermission, with the
+  /// remedy.
   Expected<> check_allowed() const;
   /// Checks that this process can change a network at all. Fails: kPermission, with the remedy.
   Expected<> check_able() const;
-  /// Fails: kPermission (allow_netem is off; the control interface, unless it is named on purpose),
-  /// kUnavailable (another has a lease), kClosed, and as the change does.
+  /// Changes the network for as long as the lease is renewed. Fails: kPermission (allow_netem is
+  /// off; the control interface, unless it is named on purpose), kUnavailable (another has a
+  /// lease), kClosed, and as the change does.
   Expected<Lease> take(const LeaseWish& wish);
   /// Renews the lease for the same time again. Fails: kNotFound (it ran out), and as the change's
   /// check does.

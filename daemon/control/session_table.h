@@ -79,7 +79,8 @@ class SessionTable {
   /// Returns the other programs that use the device, those first that have used it longest.
   std::vector<control::Holder> holders(std::uint64_t session, TimePoint now) const;
 
-  /// Fails: kPermission (the session has not named that address), as check().
+  /// Checks that the session named the device at that address. Fails: kPermission (the session has
+  /// not named that address), as check().
   Expected<> check_peer(std::uint64_t session, const std::string& address) const;
 
   /// Counts one more load of a shard. Fails: kExhausted, and as check().

@@ -63,7 +63,7 @@ class DeviceScheduler {
     std::uint64_t waiting = 0;  ///< requests that wait for a turn
   };
 
-  /// Fails: kInvalidArgument (no such policy).
+  /// Makes a scheduler by the name of its policy. Fails: kInvalidArgument (no such policy).
   static Expected<std::unique_ptr<DeviceScheduler>> make(const DeviceRules& rules);
   DeviceScheduler(const DeviceScheduler&) = delete;
   DeviceScheduler& operator=(const DeviceScheduler&) = delete;

@@ -69,12 +69,14 @@ class ImitatedRunner final : public runtime::ShardRunner {
                                                      const plan::Shard& shard,
                                                      const runtime::RunnerOptions& options);
 
-  /// Fails: as the real runner does; kClosed (it was stopped while it waited).
+  /// Runs the shard, and waits until the imitated device would have ended. Fails: as the real
+  /// runner does; kClosed (it was stopped while it waited).
   Expected<std::vector<Value>> run(std::vector<Value> inputs) override;
   /// Offers each output when the imitated device has made it. Fails: as run() does.
   Expected<std::vector<Value>> run_early(std::vector<Value> inputs,
                                          runtime::EarlyOutputs& early) override;
-  /// Fails: as ImitatedDevice::profile does.
+  /// Profiles the shard as the imitated device would run it. Fails: as ImitatedDevice::profile
+  /// does.
   Expected<runtime::ShardProfile> profile(std::vector<Value> inputs, int repeats,
                                           const std::vector<std::int64_t>& cuts) override;
   /// Returns how long workers would have computed there: each waits as the whole run does.

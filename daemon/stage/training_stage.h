@@ -41,7 +41,7 @@ class TrainingStage final : public HostedStage {
 
   Expected<> attach(const control::Hello& hello, std::unique_ptr<transport::Link>& link,
                     Deadline deadline) override;
-  /// Fails: kInvalidArgument: it trains one shard only.
+  /// Refuses another shard. Fails: kInvalidArgument: it trains one shard only.
   Expected<control::StageReport> change_shard(std::shared_ptr<LoadedShard> shard) override;
 
  private:
