@@ -12,6 +12,8 @@
 
 namespace pareto::model {
 
+/// A graph that is run operator by operator, with an observer.
+///
 /// Threads: one owner. Every call may throw what LibTorch throws.
 class GraphRunner {
  public:

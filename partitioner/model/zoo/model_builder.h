@@ -24,6 +24,8 @@ struct ModelOptions {
   std::vector<std::int64_t> batches;
 };
 
+/// One built-in architecture.
+///
 /// Threads: any; builders have no state.
 class ModelBuilder {
  public:

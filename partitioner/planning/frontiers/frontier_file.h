@@ -21,7 +21,8 @@ struct FrontierFile {
   bool operator==(const FrontierFile&) const = default;
 };
 
-/// Fails: kNotFound, kPermission, kInvalidArgument with file, line and nearest key.
+/// Reads the file of a frontier. Fails: kNotFound, kPermission, kInvalidArgument with file, line
+/// and nearest key.
 Expected<FrontierFile> read_frontier(const std::filesystem::path& path);
 /// Parses a file's text. `name` stands for the file in errors. Fails: kInvalidArgument.
 Expected<FrontierFile> parse_frontier(const std::string& text, const std::string& name);

@@ -28,7 +28,8 @@ struct GraphIdeals {
 /// ValueSpec::size_bytes does.
 Expected<DataFlow> data_flow(const model::Graph& graph, std::int64_t batch);
 
-/// Fails: as data_flow and find_ideals do.
+/// Finds the ideals of a graph, and the stages between them. Fails: as data_flow and find_ideals
+/// do.
 Expected<GraphIdeals> find_graph_ideals(const model::Graph& graph, std::int64_t batch,
                                         std::size_t most = 100'000);
 

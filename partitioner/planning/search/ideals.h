@@ -57,7 +57,8 @@ struct Ideals {
 /// (numbers out of range or order), kExhausted (more than `most` ideals).
 Expected<std::vector<std::vector<bool>>> find_ideal_sets(const DataFlow& flow,
                                                          std::size_t most = 100'000);
-/// Fails: as find_ideal_sets(); kExhausted (more than 500 `most` stages between them).
+/// Finds all ideals, and the stages between them. Fails: as find_ideal_sets(); kExhausted (more
+/// than 500 `most` stages between them).
 Expected<Ideals> find_ideals(const DataFlow& flow, std::size_t most = 100'000);
 /// Returns the operators of a stage from one position to another, in their order.
 std::vector<int> operators_between(const Ideals& ideals, int begin, int end);

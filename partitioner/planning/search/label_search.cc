@@ -55,7 +55,8 @@ class LabelGrid {
         bounds_(tables_, options.also),
         row_(tables_.positions.size()) {}
 
-  /// Fails: kExhausted. `comparisons`: that are left; what it needs is taken away.
+  /// Walks the grid of positions and adds each complete placement to the front. Fails: kExhausted.
+  /// `comparisons`: that are left; what it needs is taken away.
   Expected<> run(std::int64_t& comparisons) {
     if (!bounds_.feasible()) return {};
     comparisons_ = comparisons;

@@ -20,6 +20,8 @@ struct Criteria {
   planning::Values also{};      ///< values of the plan, in the order of SearchOptions::also
 };
 
+/// A front of operating points that grows.
+///
 /// Threads: one.
 class PointFront {
  public:

@@ -40,6 +40,8 @@ struct FrontPoint {
   planning::Evaluation evaluation;  ///< evaluation of the placement
 };
 
+/// One way to find the front of all placements.
+///
 /// Threads: any; a strategy has no state.
 class SearchStrategy {
  public:
@@ -57,7 +59,7 @@ class SearchStrategy {
 
 /// Returns every strategy of this build, the one to use first. They live as long as the process.
 const std::vector<const SearchStrategy*>& builtin_searches();
-/// Fails: kNotFound, with the names there are.
+/// Finds a strategy by its name. Fails: kNotFound, with the names there are.
 Expected<const SearchStrategy*> find_search(std::string_view name);
 
 }  // namespace pareto::search

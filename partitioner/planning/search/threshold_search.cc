@@ -21,6 +21,8 @@ struct Found {
   std::size_t witness;
 };
 
+/// The fastest placements found so far, each under a cap on the bottleneck.
+///
 /// Threads: one.
 class Thresholds {
  public:

@@ -10,6 +10,8 @@
 
 namespace pareto::simulation {
 
+/// The clock and the queue of one simulation.
+///
 /// Threads: one owner.
 class Engine {
  public:

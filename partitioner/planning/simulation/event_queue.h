@@ -15,6 +15,8 @@ struct Event {
   std::uint64_t code = 0;
 };
 
+/// A heap of events.
+///
 /// Threads: one owner.
 class EventQueue {
  public:

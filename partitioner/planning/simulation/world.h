@@ -154,6 +154,8 @@ struct Pipeline {
   std::vector<Request> requests;
 };
 
+/// The state of a simulation, with the rules of its scenario.
+///
 /// Threads: one owner.
 struct World {
   /// `scenario` passes check().
