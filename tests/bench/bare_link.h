@@ -13,6 +13,8 @@
 
 namespace pareto::bench {
 
+/// A TCP connection of two programs of this bench.
+///
 /// Threads: one owner.
 class BareLink {
  public:

@@ -19,6 +19,8 @@
 
 namespace pareto::bench {
 
+/// Two daemons in two network namespaces.
+///
 /// Threads: one, the first of the process, which stays in its namespace.
 class EmulatedDaemons {
  public:

@@ -10,6 +10,8 @@
 
 namespace pareto::bench {
 
+/// A frozen module and its inputs.
+///
 /// Threads: one owner.
 class FrozenModule {
  public:

@@ -17,7 +17,8 @@ constexpr int kMostRunsATurn = 40;
 constexpr Nanoseconds kPeerTime = std::chrono::seconds(8);
 constexpr int kLeastPeerRounds = 7;
 
-/// Fails: kInternal if the outputs differ by more than kMostPeerError.
+/// Returns the largest difference of two outputs. Fails: kInternal if the outputs differ by more
+/// than kMostPeerError.
 Expected<double> compare_outputs(const std::vector<Value>& ours, const std::string& theirs) {
   const Tensor* output = ours.size() == 1 ? ours[0].get_if<Tensor>() : nullptr;
   if (output == nullptr || output->size_bytes() != theirs.size()) {

@@ -14,6 +14,8 @@
 
 namespace pareto::bench {
 
+/// Daemons that run, and pipelines that are deployed over them.
+///
 /// Threads: one owner.
 class Pipelines {
  public:

@@ -36,7 +36,7 @@ daemon::OpenStage replay_stage(std::uint32_t index, StageRecording recording);
 /// Threads: one owner; source() and sink() may be used by one thread each.
 class ReplayPipeline {
  public:
-  /// Fails: as ChildProcess and links do.
+  /// Starts a process for each stage and connects them. Fails: as ChildProcess and links do.
   static Expected<std::unique_ptr<ReplayPipeline>> start(const std::vector<StageRecording>& stages);
   transport::Link& source() { return *source_; }
   transport::Link& sink() { return *sink_; }

@@ -14,10 +14,13 @@
 
 namespace pareto::bench {
 
+/// A wire between two namespaces, with a peer at its other end.
+///
 /// Threads: one, made for it: that thread stays in its namespace.
 class ShapedNetwork {
  public:
-  /// Fails: kPermission (no root, or no veth), kUnavailable (the peer).
+  /// Makes the namespaces, the wire and the peer. Fails: kPermission (no root, or no veth),
+  /// kUnavailable (the peer).
   static Expected<std::unique_ptr<ShapedNetwork>> make();
 
   /// Shapes both directions, by tbf.

@@ -15,6 +15,8 @@
 
 namespace pareto::bench {
 
+/// A daemon that runs until this ends.
+///
 /// Threads: one owner; cpu_time() from any.
 class SharedDaemon {
  public:

@@ -9,6 +9,8 @@
 
 namespace pareto::test {
 
+/// A socket for messages of sd_notify().
+///
 /// Threads: one owner.
 class NotifySocket {
  public:

@@ -14,6 +14,8 @@
 
 namespace pareto::test {
 
+/// Both ends of a pseudo terminal.
+///
 /// Threads: one owner.
 class PseudoTerminal {
  public:

@@ -19,6 +19,8 @@
 
 namespace pareto::test {
 
+/// A daemon whose device, weights and failures a test decides.
+///
 /// Threads: any.
 class FakeDaemon final : public cluster::DaemonClient {
  public:

@@ -12,6 +12,8 @@
 
 namespace pareto::test {
 
+/// A transport whose links are queues in memory.
+///
 /// Threads: any.
 class MemoryTransport final : public transport::Transport {
  public:
