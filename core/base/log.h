@@ -43,6 +43,8 @@ struct LogLine {
   std::span<const LogField> fields;
   LogPlace place;
 };
+/// A place that lines of the log go to.
+///
 /// Threads: called from any, by several at a time.
 using LogOutput = std::function<void(const LogLine&)>;
 

@@ -7,6 +7,8 @@
 
 namespace pareto::daemon {
 
+/// Reads the machine's state, now.
+///
 /// Threads: any.
 using MachineProbe = std::function<control::MachineState()>;
 

@@ -30,6 +30,8 @@ struct MetricsParts {
   bool insecure = false;                          ///< everybody is let in
 };
 
+/// Collects all metrics of a daemon, as METRICS.md lists them.
+///
 /// Threads: any. Who works waits for it no longer than for a status call.
 metrics::Families daemon_metrics(const MetricsParts& parts);
 

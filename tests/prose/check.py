@@ -10,9 +10,8 @@ if no file is named and git lists none here.
 |------------------------------|-------------------------------------------------------------|
 | comments, Markdown           | at most 100 columns, links, tables and code blocks excepted |
 | comments, Markdown           | none of WORDS                                               |
-| ///, /** and docstrings      | open with their subject or verb, never with OPENERS         |
-| /// of a type                | say what it is before they say `Threads:`                   |
-| /// of a function            | say what it does before they say `Fails:`                   |
+| ///, /** and docstrings      | open with their subject or verb, never with OPENERS, and    |
+|                              | never with `Threads:` or `Fails:`                           |
 | Markdown                     | at most 25 words a sentence                                 |
 
 Comments are those of C++, JavaScript, CSS, HTML, Python with its docstrings, YAML, CMake, shell and
@@ -64,7 +63,8 @@ BLOCK_COMMENT = re.compile(r"(?P<comment>/\*.*?\*/|<!--.*?-->)", re.DOTALL)
 SCRIPT_COMMENT = re.compile(r"\s*(?:#+|//+)(?:\s+(?P<words>.*)|$)")
 # A comment behind a value.
 YAML_COMMENT = re.compile(r"(?:^|.*?\s)#+(?:\s+(?P<words>.*)|$)")
-TYPE = re.compile(r"\s*(template\s*<.*>\s*)?(class|struct|enum|union)\s+(?!.*\))")
+# They come behind what says what a type is, or what a function does.
+LATER = re.compile(r"(Threads|Fails):")
 SCRIPTS = (".proto", ".sh", ".cmake", ".service", ".conf", ".supp")
 SCRIPT_FILES = ("CMakeLists.txt", ".gitignore", ".npmrc")
 YAML_FILES = (".clang-tidy", ".clang-format")
@@ -87,17 +87,8 @@ def banned_words(text):
 
 
 def bad_opener(words):
-    match = BANNED_OPENER.match(words)
+    match = BANNED_OPENER.match(words) or LATER.match(words)
     return f'opens with "{match[1]}": begin with the subject, or with the verb' if match else None
-
-
-def says_nothing_first(words, code):
-    """Returns what a comment lacks that begins with such words and stands before that code."""
-    if words.startswith("Threads:") and TYPE.match(code):
-        return "opens with Threads:, so nothing says what the type is"
-    if words.startswith("Fails:"):
-        return "opens with Fails:, so nothing says what the function does"
-    return None
 
 
 def check_cpp(text):
@@ -117,13 +108,7 @@ def check_cpp(text):
         follows = previous == (number - 1, marker, column)
         previous = (number, marker, column)
         if marker.startswith("///") and not follows:
-            behind = number
-            while behind < len(lines) and lines[behind].lstrip().startswith("///"):
-                behind += 1
-            if behind + 1 < len(lines) and lines[behind].lstrip().startswith("template"):
-                behind += 1
-            code = lines[behind] if behind < len(lines) else ""
-            if problem := bad_opener(words) or says_nothing_first(words, code):
+            if problem := bad_opener(words):
                 yield number, problem
         for problem in banned_words(words):
             yield number, problem
