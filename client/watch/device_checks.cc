@@ -249,7 +249,9 @@ Verdict access(const DeviceHealth& device) {
   }
   if (!info.certificate_expires) return ok("users of its machine, without a certificate");
   const std::string until = tls::utc_text(*info.certificate_expires);
-  const auto left = *info.certificate_expires - std::chrono::system_clock::now();
+  // In seconds: nanoseconds do not reach the year 9999, which certificates may name.
+  const auto left = *info.certificate_expires -
+                    std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
   const std::string remedy = "paretoctl pki renew here, then paretod enroll there";
   if (left <= left.zero()) return failed("its certificate expired " + until, remedy);
   if (left <= kSoon) return warn("its certificate expires soon: " + until, remedy);

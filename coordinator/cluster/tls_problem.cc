@@ -83,7 +83,7 @@ TlsProblem tls_problem(const std::string& address, const tls::Credentials* own,
   }
   const bool alerted = error == SSL_ERROR_SSL && last_reason().find("alert") != std::string::npos;
   if (own != nullptr && (error == SSL_ERROR_NONE || alerted) &&
-      own->expiry() <= std::chrono::system_clock::now()) {
+      own->expiry() <= std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now())) {
     return {true, fmt::format("your certificate has expired ({}), so its daemon refuses it: "
                               "paretoctl pki renew makes another",
                               tls::utc_text(own->expiry()))};

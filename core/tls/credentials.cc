@@ -245,7 +245,8 @@ Expected<Identity> Credentials::judge(const std::string& chain_pem) const {
 std::vector<std::string> Credentials::warnings() const {
   std::vector<std::string> warnings;
   const std::chrono::sys_seconds expires = expiry();
-  const auto now = std::chrono::system_clock::now();
+  // In seconds: nanoseconds do not reach the year 9999, which certificates may name.
+  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
   if (expires <= now) {
     warnings.push_back(
         fmt::format("certificate {} has expired ({}): peers refuse it until it is renewed",

@@ -80,7 +80,8 @@ struct ServerCertificate::Impl {
     Loaded loaded{std::move(context), std::chrono::sys_seconds::max(), {}};
     PARETO_TRY(use_certificates(*loaded.context, certificates, files));
     if (!files.client_ca.empty()) PARETO_TRY(ask_clients(*loaded.context, files.client_ca));
-    const auto now = std::chrono::system_clock::now();
+    // In seconds: nanoseconds do not reach the year 9999, which certificates may name.
+    const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
     for (const Certificate& certificate : certificates) {
       loaded.expiry = std::min(loaded.expiry, time_of(X509_get0_notAfter(certificate.get())));
       const auto begin = time_of(X509_get0_notBefore(certificate.get()));

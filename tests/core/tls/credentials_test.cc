@@ -79,6 +79,13 @@ TEST_F(CredentialsTest, TellTheTwoSidesWhoTheOtherIs) {
   EXPECT_TRUE(device->warnings().size() == 1) << "a life of a day is short";
 }
 
+TEST_F(CredentialsTest, MayHoldForThousandsOfYears) {
+  constexpr std::chrono::hours kToTheYear9900{24 * 365 * 7880L};
+  const auto device = open(authority_.credentials(device_, {-1h, kToTheYear9900}));
+  ASSERT_TRUE(device);
+  EXPECT_TRUE(device->warnings().empty()) << device->warnings().front();
+}
+
 TEST_F(CredentialsTest, RefuseAnotherAuthoritysAndExpiredOnes) {
   TestAuthority other(folder_.path(), "other");
   const auto device = open(authority_.credentials(device_));
