@@ -1,6 +1,7 @@
 #include "coordinator/cluster/control_wire.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/printable.h"
 #include "core/control/digest_bytes.h"
@@ -9,6 +10,24 @@
 namespace pareto::cluster {
 
 namespace v1 = control::v1;
+
+namespace {
+
+/// The end of the year 9999, the last that a certificate can name.
+constexpr std::int64_t kLastExpiry = 253'402'300'799;
+
+/// Returns the difference of two durations, which may be below 0. Fails: kCorrupt.
+Expected<Nanoseconds> difference_from(std::int64_t nanoseconds) {
+  if (nanoseconds >= 0) return control::duration_from(nanoseconds);
+  PARETO_TRY(control::duration_from(-(nanoseconds + 1)));
+  return Nanoseconds(nanoseconds);
+}
+
+int count_from(std::uint32_t count) {
+  return static_cast<int>(std::min<std::uint32_t>(count, 1 << 16));
+}
+
+}  // namespace
 
 v1::LoadShardRequest to_wire(const plan::Shard& shard, const control::ShardSettings& settings) {
   v1::LoadShardRequest request;
@@ -81,13 +100,13 @@ DeviceInfo from_wire(const v1::DescribeReply& reply, const std::string& address)
   info.protocol = reply.protocol();
   info.process = reply.process();
   info.cpu = printable(reply.cpu());
-  info.cores = static_cast<int>(reply.cores());
+  info.cores = count_from(reply.cores());
   info.memory_bytes = reply.memory_bytes();
   info.memory_limit_bytes = reply.memory_limit_bytes();
   info.torch_version = printable(reply.torch_version());
   info.fast_bf16 = reply.fast_bf16();
   info.trains = reply.trains();
-  info.cuda_devices = static_cast<int>(reply.cuda_devices());
+  info.cuda_devices = count_from(reply.cuda_devices());
   for (const std::string& engine : reply.engines()) info.engines.push_back(printable(engine));
   for (const auto& data : reply.data()) {
     info.data[printable(data.transport())] =
@@ -99,15 +118,16 @@ DeviceInfo from_wire(const v1::DescribeReply& reply, const std::string& address)
   info.os = printable(reply.os());
   info.device = printable(reply.device());
   info.threads = static_cast<int>(std::clamp<std::uint32_t>(reply.threads(), 1, 256));
-  info.cpu_quota = std::clamp(reply.cpu_quota(), 0.0, 1e6);
+  if (const double quota = reply.cpu_quota(); quota > 0) info.cpu_quota = std::min(quota, 1e6);
   info.imitated = reply.imitated();
   info.turns = printable(reply.turns());
-  info.limit_cores = static_cast<int>(std::min<std::uint32_t>(reply.limit_cores(), 1 << 16));
+  info.limit_cores = count_from(reply.limit_cores());
   // A limit below what daemons take would stretch predictions beyond all measure.
   if (const double busy = reply.limit_busy(); busy >= 0.01 && busy < 1) info.limit_busy = busy;
   info.insecure = reply.insecure();
   if (const std::int64_t expires = reply.certificate_expires(); expires > 0) {
-    info.certificate_expires = std::chrono::sys_seconds(std::chrono::seconds(expires));
+    info.certificate_expires =
+        std::chrono::sys_seconds(std::chrono::seconds(std::min(expires, kLastExpiry)));
   }
   info.store_free_bytes = reply.store_free_bytes();
   info.place = {reply.place().boot_id(), reply.place().network_namespace(), reply.place().user()};
@@ -120,7 +140,7 @@ Expected<DeviceStatus> from_wire(const v1::StatusReply& reply) {
     PARETO_ASSIGN(control::StageReport report, control::from_wire(stage));
     status.stages.push_back(std::move(report));
   }
-  for (const auto& shard : reply.shards()) status.shards.push_back(shard.shard());
+  for (const auto& shard : reply.shards()) status.shards.push_back(printable(shard.shard()));
   status.other_shards = reply.other_shards();
   status.other_stages = reply.other_stages();
   status.resident_bytes = reply.resident_bytes();
@@ -130,33 +150,51 @@ Expected<DeviceStatus> from_wire(const v1::StatusReply& reply) {
   return status;
 }
 
-std::vector<wire::CodecCost> from_wire(const v1::MeasureCodecsReply& reply) {
+Expected<std::vector<wire::CodecCost>> from_wire(const v1::MeasureCodecsReply& reply) {
   std::vector<wire::CodecCost> costs;
-  for (const auto& cost : reply.costs()) {
-    costs.push_back({cost.codec(), cost.bytes(), Nanoseconds(cost.encode_ns()),
-                     Nanoseconds(cost.decode_ns()), cost.error()});
+  for (const auto& told : reply.costs()) {
+    wire::CodecCost& cost = costs.emplace_back();
+    cost.codec = printable(told.codec());
+    cost.bytes = told.bytes();
+    PARETO_ASSIGN(cost.encode, control::duration_from(told.encode_ns()));
+    PARETO_ASSIGN(cost.decode, control::duration_from(told.decode_ns()));
+    cost.error = told.error();
   }
   return costs;
 }
 
-ShardTimes from_wire(const v1::ProfileReply& reply) {
+Expected<ShardTimes> from_wire(const v1::ProfileReply& reply) {
   ShardTimes times;
-  for (const std::int64_t time : reply.whole_ns()) times.whole.emplace_back(time);
+  for (const std::int64_t time : reply.whole_ns()) {
+    PARETO_ASSIGN(times.whole.emplace_back(), control::duration_from(time));
+  }
   for (const auto& one : reply.operators()) {
-    times.operators[one.position()] = Nanoseconds(one.median_ns());
+    PARETO_ASSIGN(times.operators[one.position()], control::duration_from(one.median_ns()));
   }
   return times;
 }
 
-transport::ProbeResult from_wire(const v1::ProbeLinkReply& reply) {
+Expected<transport::ProbeResult> from_wire(const v1::ProbeLinkReply& reply) {
   transport::ProbeResult result;
-  result.round_trip = Nanoseconds(reply.round_trip_ns());
-  for (const auto& point : reply.points()) {
-    result.points.push_back({point.bytes(), Nanoseconds(point.crossing_ns()),
-                             Nanoseconds(point.interval_ns()), Nanoseconds(point.send_cpu_ns()),
-                             Nanoseconds(point.receive_cpu_ns())});
+  PARETO_ASSIGN(result.round_trip, control::duration_from(reply.round_trip_ns()));
+  for (const auto& told : reply.points()) {
+    transport::ProbePoint& point = result.points.emplace_back();
+    point.bytes = told.bytes();
+    PARETO_ASSIGN(point.crossing, difference_from(told.crossing_ns()));
+    PARETO_ASSIGN(point.interval, control::duration_from(told.interval_ns()));
+    PARETO_ASSIGN(point.send_cpu, control::duration_from(told.send_cpu_ns()));
+    PARETO_ASSIGN(point.receive_cpu, control::duration_from(told.receive_cpu_ns()));
   }
   return result;
+}
+
+Expected<LinkSpeed> from_wire(const v1::MeasureRateReply& reply) {
+  LinkSpeed speed{reply.bytes_per_second(), {}};
+  if (!(speed.bytes_per_second >= 0 && std::isfinite(speed.bytes_per_second))) {
+    return fail(ErrorCode::kCorrupt, "told a rate of {} bytes a second", speed.bytes_per_second);
+  }
+  PARETO_ASSIGN(speed.round_trip, control::duration_from(reply.round_trip_ns()));
+  return speed;
 }
 
 }  // namespace pareto::cluster

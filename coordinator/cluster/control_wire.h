@@ -38,8 +38,10 @@ control::v1::EmulateRequest renewal_of(std::uint64_t lease, bool end);
 DeviceInfo from_wire(const control::v1::DescribeReply& reply, const std::string& address);
 /// Reads a daemon's status. Fails: kCorrupt (a stage in an unknown state).
 Expected<DeviceStatus> from_wire(const control::v1::StatusReply& reply);
-std::vector<wire::CodecCost> from_wire(const control::v1::MeasureCodecsReply& reply);
-ShardTimes from_wire(const control::v1::ProfileReply& reply);
-transport::ProbeResult from_wire(const control::v1::ProbeLinkReply& reply);
+/// These fail: kCorrupt (durations that no clock gives, a rate that is no number).
+Expected<std::vector<wire::CodecCost>> from_wire(const control::v1::MeasureCodecsReply& reply);
+Expected<ShardTimes> from_wire(const control::v1::ProfileReply& reply);
+Expected<transport::ProbeResult> from_wire(const control::v1::ProbeLinkReply& reply);
+Expected<LinkSpeed> from_wire(const control::v1::MeasureRateReply& reply);
 
 }  // namespace pareto::cluster

@@ -217,7 +217,7 @@ class GrpcDaemonClient final : public DaemonClient {
     control::v1::MeasureCodecsReply reply;
     PARETO_TRY(call(&control::v1::Control::Stub::MeasureCodecs, request, reply, kMeasuring,
                     "measuring codecs"));
-    return from_wire(reply);
+    return with_context(from_wire(reply), "{}", name_and_address(config_));
   }
 
   Expected<ShardTimes> profile(const std::string& handle, std::int64_t batch, int repeats,
@@ -229,7 +229,7 @@ class GrpcDaemonClient final : public DaemonClient {
     const milliseconds timeout = kMeasuring + (repeats + operator_repeats + 2) * of_a_run;
     PARETO_TRY(
         call(&control::v1::Control::Stub::Profile, request, reply, timeout, "profiling a shard"));
-    return from_wire(reply);
+    return with_context(from_wire(reply), "{}", name_and_address(config_));
   }
 
   Expected<transport::ProbeResult> probe_link(const std::string& transport,
@@ -242,7 +242,7 @@ class GrpcDaemonClient final : public DaemonClient {
     control::v1::ProbeLinkReply reply;
     PARETO_TRY(call(&control::v1::Control::Stub::ProbeLink, request, reply, timeout + seconds(2),
                     "probing a link"));
-    return from_wire(reply);
+    return with_context(from_wire(reply), "{}", name_and_address(config_));
   }
 
   Expected<LinkSpeed> measure_link(const std::string& transport,
@@ -253,7 +253,7 @@ class GrpcDaemonClient final : public DaemonClient {
     control::v1::MeasureRateReply reply;
     PARETO_TRY(call(&control::v1::Control::Stub::MeasureRate, request, reply,
                     kMeasuring + seconds(2), "measuring a link"));
-    return LinkSpeed{reply.bytes_per_second(), Nanoseconds(reply.round_trip_ns())};
+    return with_context(from_wire(reply), "{}", name_and_address(config_));
   }
 
   Expected<EmulationLease> emulate(const EmulationWish& wish) override {
