@@ -8,6 +8,7 @@
 #include <array>
 #include <utility>
 
+#include "client/commands/control_lines.h"
 #include "client/commands/runtime_folder.h"
 #include "core/base/json_integer.h"
 #include "core/base/json_text.h"
@@ -39,28 +40,13 @@ Expected<std::string> line_from(LineChannel& peer, Deadline deadline, int stop) 
   return *std::move(line);
 }
 
-/// Reads the JSON object that a line holds. Fails: kCorrupt.
-Expected<ControlJson> object_in(const std::string& line) {
-  ControlJson read = ControlJson::parse(line, nullptr, /*allow_exceptions=*/false);
-  if (!read.is_object()) return fail(ErrorCode::kCorrupt, "a line that is no JSON object");
-  return read;
-}
-
-std::string text_at(const ControlJson& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 /// Asks once. Fails: as sockets do; kCorrupt; with the error of the other side.
 Expected<ControlJson> ask_once(const fs::path& file, const ControlJson& question, Deadline deadline,
                                int wake) {
   PARETO_ASSIGN(LineChannel peer, cluster::connect_at(file, kMostControlBytes));
   PARETO_TRY(peer.send(dump(question)));
   PARETO_ASSIGN(const std::string line, line_from(peer, deadline, wake));
-  PARETO_ASSIGN(ControlJson answer, object_in(line));
-  if (!answer.contains("error")) return answer;
-  const std::string code = text_at(answer, "code");
-  return tl::unexpected(Error{error_code_from_string(code), text_at(answer, "error")});
+  return control_answer(line);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "client/commands/control_lines.h"
 #include "client/commands/run_cuts.h"
 #include "client/commands/validation.h"
 #include "coordinator/cluster/transport_choice.h"
@@ -11,7 +12,6 @@
 #include "coordinator/profile/way_probe.h"
 #include "coordinator/sweep/cut_chains.h"
 #include "core/base/counted.h"
-#include "core/base/json_text.h"
 #include "core/base/text.h"
 
 namespace pareto::client::commands {
@@ -201,17 +201,13 @@ nlohmann::ordered_json DeployPlans::describe() const {
 }
 
 Expected<nlohmann::ordered_json> DeployPlans::resplit(const nlohmann::json& question) {
+  PARETO_ASSIGN(ResplitQuestion asked, resplit_question(question));
   cluster::NamedPlan named;
-  const auto plan = question.find("plan");
-  const auto split = question.find("split");
-  if (plan != question.end() && plan->is_object()) {
-    PARETO_ASSIGN(plan::PlanFile file, plan::plan_file_from_json(dump(*plan)));
-    named = {"asked for", std::move(file.plan), std::move(file.source)};
-  } else if (split != question.end() && split->is_string()) {
-    PARETO_ASSIGN(named.plan, with_cuts(split->get<std::string>()));
-    named.name = "asked for";
+  if (asked.plan) {
+    named = {"asked for", std::move(asked.plan->plan), std::move(asked.plan->source)};
   } else {
-    return fail(ErrorCode::kInvalidArgument, "it names neither a \"plan\" nor a \"split\"");
+    PARETO_ASSIGN(named.plan, with_cuts(asked.split));
+    named.name = "asked for";
   }
   PARETO_ASSIGN(const load::SwitchReport report, change_to(std::move(named)));
   nlohmann::ordered_json done = describe();

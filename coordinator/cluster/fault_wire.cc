@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_integer.h"
+#include "core/base/json_parse.h"
 #include "core/base/json_reason.h"
 #include "core/base/json_text.h"
 
@@ -17,9 +19,9 @@ Expected<netem::Fault> fault_of(const FaultJson& json) {
                 netem::parse_fault_direction(json.at("direction").get<std::string>()));
   json.at("place").get_to(fault.place);
   json.at("share").get_to(fault.share);
-  json.at("packets").get_to(fault.packets);
-  fault.delay = Nanoseconds(json.at("delay_ns").get<std::int64_t>());
-  json.at("seed").get_to(fault.seed);
+  fault.packets = json_integer_at<std::uint64_t>(json, "packets");
+  fault.delay = Nanoseconds(json_integer_at<std::int64_t>(json, "delay_ns"));
+  fault.seed = json_integer_at<std::uint64_t>(json, "seed");
   return fault;
 }
 
@@ -41,9 +43,9 @@ std::string to_line(const FaultRequest& request) {
 
 Expected<FaultRequest> parse_fault_request(const std::string& line) {
   try {
-    const FaultJson json = FaultJson::parse(line);
+    const FaultJson json = parse_json<FaultJson>(line);
     FaultRequest request;
-    json.at("number").get_to(request.number);
+    request.number = json_integer_at<std::uint64_t>(json, "number");
     const auto action = json.at("do").get<std::string>();
     if (action == "end") return request;
     if (action != "begin") return fail(ErrorCode::kCorrupt, "\"do\" is neither begin nor end");
@@ -61,7 +63,7 @@ std::string answer_line(const Expected<std::string>& done) {
 
 Expected<std::string> parse_fault_answer(const std::string& line) {
   try {
-    const FaultJson json = FaultJson::parse(line);
+    const FaultJson json = parse_json<FaultJson>(line);
     if (json.contains("done")) return json["done"].get<std::string>();
     return fail(error_code_from_string(json.at("code").get<std::string>()), "{}",
                 json.at("error").get<std::string>());
