@@ -75,7 +75,8 @@ Expected<SizeRange> parse_size_range(const std::string& text, const std::string&
   const auto step = slash == std::string::npos
                         ? std::optional<std::int64_t>(1)
                         : parse_whole_number(std::string_view(part).substr(slash + 1));
-  if (!least || !most || !step || *least < 1 || *step < 1 || *least + *step > *most) {
+  if (!least || !most || !step || *least < 1 || *step < 1 || *most <= *least ||
+      *step > *most - *least) {
     return bad(text, "\"{}\" is no range of sizes (write 192..256, or 192..256/32 for every 32nd)",
                part);
   }
