@@ -98,11 +98,13 @@ class PreprocessingReader {
     for (const std::string& text : texts) {
       double number = 0;
       const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
-      if (status != std::errc() || end != text.data() + text.size() || !std::isfinite(number)) {
+      // A float holds less than a double.
+      const auto single = static_cast<float>(number);
+      if (status != std::errc() || end != text.data() + text.size() || !std::isfinite(single)) {
         root_.problem(key, fmt::format("has {}, which is no number", text));
         return {};
       }
-      numbers.push_back(static_cast<float>(number));
+      numbers.push_back(single);
     }
     const auto channels = static_cast<std::size_t>(channels_of(made_));
     if (!numbers.empty() && numbers.size() != channels) {
