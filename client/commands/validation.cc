@@ -11,6 +11,7 @@
 #include "client/command.h"
 #include "client/commands/progress.h"
 #include "client/flags/number_flags.h"
+#include "client/commands/validated_batches.h"
 #include "coordinator/sweep/cut_chains.h"
 #include "coordinator/train/training_replay.h"
 #include "core/base/file.h"
@@ -30,17 +31,10 @@ constexpr std::uint64_t kMostMemoryBytes = 4 << 20;
 /// Returns the part of what is remembered that is of training, or of inference.
 const char* part_of(bool trained) { return trained ? "trained" : "cuts"; }
 
-/// Returns what is remembered of a model by this LibTorch: of each part, batches by the cut's
-/// operators.
+/// Returns what is remembered of a model by this LibTorch (validated_by()).
 nlohmann::json remembered(const std::filesystem::path& file) {
   const auto text = read_file(file, kMostMemoryBytes);
-  if (text) {
-    const auto json = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
-    if (json.is_object() && json.value("torch", "") == runtime::runtime_info().torch_version) {
-      return json;
-    }
-  }
-  return nlohmann::json::object();
+  return validated_by(text.value_or(""), runtime::runtime_info().torch_version);
 }
 
 std::string batches_text(const std::set<std::int64_t>& batches) {
@@ -160,16 +154,8 @@ std::filesystem::path ValidationMemory::file_of(const Digest& model) const {
 
 std::set<std::int64_t> ValidationMemory::recall(const Digest& model, const model::Cut& cut,
                                                 bool trained) const {
-  const nlohmann::json all = remembered(file_of(model));
-  std::set<std::int64_t> batches;
-  const auto cuts = all.find(part_of(trained));
-  if (cuts == all.end() || !cuts->is_object()) return batches;
-  const auto found = cuts->find(model::cut_name(cut.before));
-  if (found == cuts->end() || !found->is_array()) return batches;
-  for (const nlohmann::json& batch : *found) {
-    if (batch.is_number_integer()) batches.insert(batch.get<std::int64_t>());
-  }
-  return batches;
+  return validated_batches_in(remembered(file_of(model)), part_of(trained),
+                              model::cut_name(cut.before));
 }
 
 Expected<> ValidationMemory::remember(const Digest& model, const model::Cut& cut,
@@ -186,21 +172,6 @@ Expected<> ValidationMemory::remember(const Digest& model, const model::Cut& cut
   std::error_code error;
   std::filesystem::create_directories(folder_, error);
   return write_file_atomically(file_of(model), dump(json) + "\n");
-}
-
-Expected<std::optional<BatchRange>> parse_batch_range(const std::string& text) {
-  if (text.empty()) return std::nullopt;
-  const std::vector<std::string> ends = split_list(text, ':');
-  BatchRange range;
-  if (ends.size() == 2) {
-    PARETO_ASSIGN(range.least, parse_number<std::int64_t>(ends[0], "--batch-range"));
-    PARETO_ASSIGN(range.most, parse_number<std::int64_t>(ends[1], "--batch-range"));
-  }
-  if (ends.size() != 2 || range.least > range.most) {
-    return fail(ErrorCode::kInvalidArgument,
-                "--batch-range {}: the smallest and the largest batch are needed, as 1:64", text);
-  }
-  return range;
 }
 
 void add_batch_range(CLI::App& app, std::string& text) {

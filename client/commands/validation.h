@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "client/commands/batch_range.h"
 #include "core/base/digest.h"
 #include "core/base/error.h"
 #include "core/plan/plan.h"
@@ -47,13 +48,7 @@ class ValidationMemory {
   std::filesystem::path folder_;
 };
 
-/// --batch-range.
-struct BatchRange {
-  std::int64_t least = 1;
-  std::int64_t most = 1;
-};
-/// Parses "1:64"; "" is none. Fails: kInvalidArgument naming the flag.
-Expected<std::optional<BatchRange>> parse_batch_range(const std::string& text);
+/// Adds --batch-range.
 void add_batch_range(CLI::App& app, std::string& text);
 
 /// Returns the batches to validate at: the given one, another one, and the largest of the range; of

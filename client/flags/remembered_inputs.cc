@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/file.h"
+#include "core/base/json_integer.h"
+#include "core/base/json_parse.h"
 #include "core/base/json_text.h"
 
 namespace pareto::client {
@@ -27,19 +29,13 @@ Expected<Digest> digest_of_file(const std::filesystem::path& path) {
   return hasher.finish();
 }
 
-std::filesystem::path InputMemory::file_of(const Digest& model) const {
-  return folder_ / (model.hex() + ".json");
-}
-
-std::optional<RememberedInputs> InputMemory::recall(const Digest& model) const {
-  const auto text = read_file(file_of(model), kMaxFileBytes);
-  if (!text) return std::nullopt;
+std::optional<RememberedInputs> inputs_from_text(const std::string& text) {
   try {
-    const auto json = nlohmann::json::parse(*text);
+    const auto json = parse_json<nlohmann::json>(text);
     RememberedInputs inputs;
     inputs.input_shape = json.value("input_shape", "");
     inputs.inputs = json.value("inputs", inputs.inputs);
-    if (json.contains("batch")) inputs.batch = json.at("batch").get<std::int64_t>();
+    if (json.contains("batch")) inputs.batch = json_integer_at<std::int64_t>(json, "batch");
     inputs.operators = json.value("operators", inputs.operators);
     return inputs;
   } catch (const nlohmann::json::exception&) {
@@ -47,14 +43,28 @@ std::optional<RememberedInputs> InputMemory::recall(const Digest& model) const {
   }
 }
 
+std::string inputs_text(const RememberedInputs& inputs) {
+  nlohmann::ordered_json json{{"input_shape", inputs.input_shape}, {"inputs", inputs.inputs}};
+  if (inputs.batch) json["batch"] = *inputs.batch;
+  if (!inputs.operators.empty()) json["operators"] = inputs.operators;
+  return dump(json) + "\n";
+}
+
+std::filesystem::path InputMemory::file_of(const Digest& model) const {
+  return folder_ / (model.hex() + ".json");
+}
+
+std::optional<RememberedInputs> InputMemory::recall(const Digest& model) const {
+  const auto text = read_file(file_of(model), kMaxFileBytes);
+  if (!text) return std::nullopt;
+  return inputs_from_text(*text);
+}
+
 Expected<> InputMemory::remember(const Digest& model, const RememberedInputs& inputs) const {
   if (recall(model) == inputs) return {};
   std::error_code error;
   std::filesystem::create_directories(folder_, error);
-  nlohmann::ordered_json json{{"input_shape", inputs.input_shape}, {"inputs", inputs.inputs}};
-  if (inputs.batch) json["batch"] = *inputs.batch;
-  if (!inputs.operators.empty()) json["operators"] = inputs.operators;
-  return write_file_atomically(file_of(model), dump(json) + "\n");
+  return write_file_atomically(file_of(model), inputs_text(inputs));
 }
 
 }  // namespace pareto::client

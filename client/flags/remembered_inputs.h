@@ -24,6 +24,11 @@ struct RememberedInputs {
 /// Returns the SHA-256 of a file. Fails: kNotFound, kPermission.
 Expected<Digest> digest_of_file(const std::filesystem::path& path);
 
+/// Reads the text of a file; no value if it cannot be read.
+std::optional<RememberedInputs> inputs_from_text(const std::string& text);
+/// Returns the text that inputs_from_text() reads.
+std::string inputs_text(const RememberedInputs& inputs);
+
 /// A folder with one small JSON file a model. Threads: one owner.
 class InputMemory {
  public:

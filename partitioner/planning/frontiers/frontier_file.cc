@@ -67,14 +67,6 @@ Expected<FrontierFile> read_document(ConfigReader& document) {
   return file;
 }
 
-/// Checks that operators are there. Fails: kInvalidArgument.
-Expected<> check_there(const plan::OperatorRanges& ranges, const model::Graph& graph) {
-  const auto count = static_cast<std::int64_t>(graph.operators.size());
-  if (ranges.empty() || ranges.back().end <= count) return {};
-  return fail(ErrorCode::kInvalidArgument, "operators {} of a model that has {}", to_string(ranges),
-              count);
-}
-
 }  // namespace
 
 Expected<FrontierFile> read_frontier(const std::filesystem::path& path) {
@@ -85,17 +77,6 @@ Expected<FrontierFile> read_frontier(const std::filesystem::path& path) {
 Expected<FrontierFile> parse_frontier(const std::string& text, const std::string& name) {
   PARETO_ASSIGN(ConfigReader document, ConfigReader::from_text(text, name));
   return read_document(document);
-}
-
-Expected<model::Cut> cut_of(const FrontierFile& file, const model::Graph& graph,
-                            const std::vector<model::SplitPoint>& points) {
-  PARETO_TRY(check_there(file.operators, graph));
-  PARETO_TRY(check_there(file.ranges, graph));
-  if (!file.ranges.empty()) return model::checked_cut(graph, points, file.ranges);
-  PARETO_ASSIGN(std::vector<std::int64_t> operators,
-                model::operators_of_modules(graph, file.modules));
-  for (const std::int64_t op : operators_in(file.operators)) operators.push_back(op);
-  return model::checked_cut(graph, points, model::closed(graph, operators));
 }
 
 }  // namespace pareto::planning
