@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "coordinator/results/whole_numbers.h"
 #include "core/base/counted.h"
 
 namespace pareto::results {
@@ -127,7 +128,7 @@ Json to_json(const std::vector<Disturbance>& disturbances) {
 std::vector<ForeignLoad> foreign_load_from(const Json& json) {
   std::vector<ForeignLoad> loads;
   for (const Json& one : json) {
-    loads.push_back({one.at("machine").get<std::string>(), one.at("cores").get<int>(),
+    loads.push_back({one.at("machine").get<std::string>(), whole_number<int>(one.at("cores")),
                      one.at("others_share").get<double>(), one.at("load").get<double>(),
                      one.at("seconds").get<double>()});
   }
@@ -137,8 +138,9 @@ std::vector<ForeignLoad> foreign_load_from(const Json& json) {
 std::vector<Company> company_from(const Json& json) {
   std::vector<Company> company;
   for (const Json& one : json) {
-    company.push_back({one.at("device").get<std::string>(), one.at("coordinators").get<int>(),
-                       one.at("pipelines").get<int>()});
+    company.push_back({one.at("device").get<std::string>(),
+                       whole_number<int>(one.at("coordinators")),
+                       whole_number<int>(one.at("pipelines"))});
   }
   return company;
 }

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "coordinator/results/disturbances.h"
+#include "coordinator/results/whole_numbers.h"
 
 namespace pareto::results {
 namespace {
@@ -44,8 +45,8 @@ StageFigures stage_from(const Json& json) {
   json.at("queue_ms").at("p50").get_to(stage.queue_p50_ms);
   json.at("receive_ms").at("p50").get_to(stage.receive_p50_ms);
   json.at("encode_ms").at("p50").get_to(stage.encode_p50_ms);
-  json.at("peak_memory_bytes").get_to(stage.peak_memory_bytes);
-  json.at("weight_bytes").get_to(stage.weight_bytes);
+  read_whole(json, "peak_memory_bytes", stage.peak_memory_bytes);
+  read_whole(json, "weight_bytes", stage.weight_bytes);
   // Runs of earlier versions know none of these.
   stage.precision = json.value("precision", "");
   stage.precision_reason = json.value("precision_reason", "");
@@ -63,8 +64,8 @@ Json link_json(const LinkFigures& link) {
 LinkFigures link_from(const Json& json) {
   LinkFigures link;
   json.at("transfer_ms").at("p50").get_to(link.transfer_p50_ms);
-  json.at("bytes").get_to(link.bytes);
-  json.at("wire_bytes").get_to(link.wire_bytes);
+  read_whole(json, "bytes", link.bytes);
+  read_whole(json, "wire_bytes", link.wire_bytes);
   return link;
 }
 
@@ -117,7 +118,7 @@ Prediction prediction_from(const Json& json) {
   // Runs of earlier versions know no windows, shares and doubts, nor what was seen.
   return {number("latency_ms"),
           number("samples_per_s"),
-          json.value("window", 0),
+          whole_number_at(json, "window", 0),
           number("expected_latency_ms"),
           number("expected_samples_per_s"),
           number("latency_deviation"),
@@ -148,7 +149,7 @@ Json accuracy_json(const AccuracyFigures& accuracy) {
 }
 
 AccuracyFigures accuracy_from(const Json& json) {
-  const auto count = [&](const char* key) { return json.at(key).get<std::int64_t>(); };
+  const auto count = [&](const char* key) { return whole_number<std::int64_t>(json.at(key)); };
   const AccuracyFigures accuracy{count("samples"), count("right"), count("agreeing"),
                                  count("uncut_right"), json.at("was_run").get<bool>()};
   const auto is_share = [&](std::int64_t part) { return part >= 0 && part <= accuracy.samples; };

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "coordinator/results/whole_numbers.h"
 #include "core/tensor/dtype.h"
 
 namespace pareto::results {
@@ -39,7 +40,8 @@ Expected<std::vector<TensorSpec>> boundary_from(const Json& json) {
     if (!dtype) return fail(ErrorCode::kCorrupt, "no dtype \"{}\"", name);
     tensor.dtype = *dtype;
     for (const Json& dim : item.at("dims")) {
-      tensor.dims.push_back({dim.at(0).get<std::int64_t>(), dim.at(1).get<std::int64_t>()});
+      tensor.dims.push_back(
+          {whole_number<std::int64_t>(dim.at(0)), whole_number<std::int64_t>(dim.at(1))});
     }
   }
   return boundary;
@@ -48,9 +50,9 @@ Expected<std::vector<TensorSpec>> boundary_from(const Json& json) {
 Expected<CutRecord> cut_from(const Json& json) {
   CutRecord cut;
   json.at("name").get_to(cut.name);
-  json.at("position").get_to(cut.position);
+  read_whole(json, "position", cut.position);
   PARETO_ASSIGN(cut.boundary, boundary_from(json.at("boundary")));
-  json.at("boundary_bytes").get_to(cut.boundary_bytes);
+  read_whole(json, "boundary_bytes", cut.boundary_bytes);
   return cut;
 }
 

@@ -8,6 +8,8 @@
 #include "coordinator/results/quantile.h"
 #include "coordinator/results/record_json.h"
 #include "coordinator/results/split_json.h"
+#include "coordinator/results/whole_numbers.h"
+#include "core/base/json_parse.h"
 #include "core/base/json_reason.h"
 
 namespace pareto::results {
@@ -35,12 +37,12 @@ Json round_json(const TrialRound& round) {
 
 Expected<TrialRound> round_from(const Json& json, std::size_t stages) {
   TrialRound round;
-  json.at("round").get_to(round.round);
+  read_whole(json, "round", round.round);
   // Earlier versions took all rounds for those of one.
-  round.loading = json.value("loading", 0);
+  round.loading = whole_number_at(json, "loading", 0);
   json.at("latency_ms").get_to(round.latency_ms);
   json.at("sink_receive_ms").get_to(round.sink_receive_ms);
-  json.at("window").get_to(round.window);
+  read_whole(json, "window", round.window);
   json.at("intervals_s").get_to(round.intervals_s);
   for (const Json& samples : json.at("stages")) {
     StageSamples& stage = round.stages.emplace_back();
@@ -106,7 +108,7 @@ TimeSpent spent_from(const Json& json) {
           number("opening_s"),
           number("network_s"),
           json.at("openings_ms").get<std::vector<double>>(),
-          json.value("requests", std::int64_t{0})};
+          whole_number_at(json, "requests", std::int64_t{0})};
 }
 
 }  // namespace
@@ -136,7 +138,7 @@ std::string details_to_json(const TrialRecord& trial) {
 
 Expected<> details_from_json(const std::string& text, TrialRecord& trial) {
   try {
-    return with_context(read_details(Json::parse(text), trial), "trial {}", trial.id);
+    return with_context(read_details(parse_json<Json>(text), trial), "trial {}", trial.id);
   } catch (const Json::exception& error) {
     return fail(ErrorCode::kCorrupt, "trial {}: {}", trial.id, json_reason(error));
   }
@@ -151,18 +153,18 @@ std::string devices_to_json(const std::vector<DeviceRecord>& devices) {
 Expected<std::vector<DeviceRecord>> devices_from_json(const std::string& text) {
   std::vector<DeviceRecord> devices;
   try {
-    for (const Json& json : Json::parse(text)) {
+    for (const Json& json : parse_json<Json>(text)) {
       DeviceRecord& device = devices.emplace_back();
       json.at("name").get_to(device.name);
       json.at("address").get_to(device.address);
-      json.at("threads").get_to(device.threads);
+      read_whole(json, "threads", device.threads);
       json.at("cpu").get_to(device.cpu);
-      json.at("memory_bytes").get_to(device.memory_bytes);
+      read_whole(json, "memory_bytes", device.memory_bytes);
       json.at("torch").get_to(device.torch_version);
-      json.at("weights_sent_bytes").get_to(device.weights_sent_bytes);
+      read_whole(json, "weights_sent_bytes", device.weights_sent_bytes);
       // Earlier versions did not keep them.
       device.runs_on = json.value("runs_on", "");
-      device.cores = json.value("cores", 0);
+      device.cores = whole_number_at(json, "cores", 0);
     }
   } catch (const Json::exception& error) {
     return fail(ErrorCode::kCorrupt, "the devices of a stored run: {}", json_reason(error));
@@ -177,9 +179,10 @@ std::string coordinator_to_json(const std::optional<Machine>& machine) {
 Expected<std::optional<Machine>> coordinator_from_json(const std::string& text) {
   if (text.empty()) return std::nullopt;
   try {
-    const Json json = Json::parse(text);
-    return Machine{json.at("cpu").get<std::string>(), json.at("cores").get<std::uint32_t>(),
-                   json.at("os").get<std::string>(), json.at("memory_bytes").get<std::uint64_t>()};
+    const Json json = parse_json<Json>(text);
+    return Machine{json.at("cpu").get<std::string>(), whole_number<std::uint32_t>(json.at("cores")),
+                   json.at("os").get<std::string>(),
+                   whole_number<std::uint64_t>(json.at("memory_bytes"))};
   } catch (const Json::exception& error) {
     return fail(ErrorCode::kCorrupt, "the coordinator of a stored run: {}", json_reason(error));
   }
@@ -194,10 +197,10 @@ std::string passes_to_json(const std::vector<PassRecord>& passes) {
 Expected<std::vector<PassRecord>> passes_from_json(const std::string& text) {
   std::vector<PassRecord> passes;
   try {
-    for (const Json& json : Json::parse(text)) {
+    for (const Json& json : parse_json<Json>(text)) {
       PassRecord& pass = passes.emplace_back();
-      json.at("round").get_to(pass.round);
-      json.at("repeat").get_to(pass.repeat);
+      read_whole(json, "round", pass.round);
+      read_whole(json, "repeat", pass.repeat);
       json.at("sentinel_plan_ms").get_to(pass.plan_ms);
       json.at("sentinel_loop_ms").get_to(pass.loop_ms);
       pass.seconds = json.value("seconds", 0.0);

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/base/json_integer.h"
 #include "core/base/text.h"
 
 namespace pareto::statistics {
@@ -26,7 +27,7 @@ FiguresByDevice device_figures(const results::RunRecord& run) {
   const nlohmann::json options = options_of(run);
   FiguresByDevice figures;
   const auto read = [](const nlohmann::json& value, std::int64_t& into) {
-    if (value.is_number() && value.get<double>() >= 0) into = value.get<std::int64_t>();
+    if (const auto whole = integer_in<std::int64_t>(value); whole && *whole >= 0) into = *whole;
   };
   if (const auto found = options.find("device_figures");
       found != options.end() && found->is_object()) {
