@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/file.h"
+#include "core/base/json_parse.h"
 
 namespace pareto::load {
 namespace {
@@ -72,7 +73,7 @@ Expected<std::optional<HistoryLine>> HistoryReader::take(std::string_view line) 
 }
 
 Expected<HistoryLine> parse_history_line(std::string_view line) {
-  const Json document = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+  const Json document = parse_json_or_discard<Json>(line);
   if (!document.is_object()) return fail(ErrorCode::kCorrupt, "it is no JSON object");
   HistoryLine read;
   read.term = term_of(document);

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/json_integer.h"
+#include "core/base/json_parse.h"
 #include "core/base/json_reason.h"
 #include "core/base/json_text.h"
 
@@ -126,7 +127,7 @@ std::string to_json(const IssuedIndex& index) {
 
 Expected<IssuedIndex> issued_index_from(std::string_view text) {
   try {
-    auto index = index_from(Json::parse(text));
+    auto index = index_from(parse_json<Json>(text));
     if (!index) index.error().code = ErrorCode::kCorrupt;
     return index;
   } catch (const nlohmann::json::exception& error) {
