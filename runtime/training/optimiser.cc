@@ -86,13 +86,13 @@ void add_adam(const States& states, const NamedParameter& parameter, NamedTensor
 template <typename State, typename States>
 bool restore_adam(States& states, const at::Tensor& parameter, const std::string& part,
                   const at::Tensor& tensor) {
-  State& state = state_of<State>(states, parameter);
+  // What is refused leaves no state behind, which would be half a one.
   if (part == "step") {
-    state.step(tensor.item<std::int64_t>());
+    state_of<State>(states, parameter).step(tensor.item<std::int64_t>());
   } else if (part == "exp_avg") {
-    state.exp_avg(tensor);
+    state_of<State>(states, parameter).exp_avg(tensor);
   } else if (part == "exp_avg_sq") {
-    state.exp_avg_sq(tensor);
+    state_of<State>(states, parameter).exp_avg_sq(tensor);
   } else {
     return false;
   }

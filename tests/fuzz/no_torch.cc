@@ -1,5 +1,5 @@
 // Functions of LibTorch's libraries that a fuzzer's sources name, and no fuzzer has.
-#include "core/runtime/shard_runner.h"
+#include "runtime/shard_runner.h"
 
 namespace pareto::runtime {
 
