@@ -2,10 +2,10 @@
 
 #include <vector>
 
-#include "client/commands/number_flags.h"
+#include "client/flags/number_flags.h"
 #include "core/base/text.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 Expected<std::optional<BatchRange>> parse_batch_range(const std::string& text) {
   if (text.empty()) return std::nullopt;
@@ -22,4 +22,4 @@ Expected<std::optional<BatchRange>> parse_batch_range(const std::string& text) {
   return range;
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

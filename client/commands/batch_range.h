@@ -7,7 +7,7 @@
 
 #include "core/base/error.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 /// --batch-range.
 struct BatchRange {
@@ -17,4 +17,4 @@ struct BatchRange {
 /// Parses "1:64"; "" is none. Fails: kInvalidArgument naming the flag.
 Expected<std::optional<BatchRange>> parse_batch_range(const std::string& text);
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -5,7 +5,7 @@
 #include "core/base/json_parse.h"
 #include "core/base/json_text.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 Expected<nlohmann::json> object_in(const std::string& line) {
   auto read = parse_json_or_discard<nlohmann::json>(line);
@@ -37,4 +37,4 @@ Expected<ResplitQuestion> resplit_question(const nlohmann::json& question) {
   return read;
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

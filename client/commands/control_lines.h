@@ -9,7 +9,7 @@
 #include "core/base/error.h"
 #include "core/plan/plan.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 /// Reads a line as a JSON object. Fails: kCorrupt.
 Expected<nlohmann::json> object_in(const std::string& line);
@@ -27,4 +27,4 @@ struct ResplitQuestion {
 /// Reads a question of "resplit". Fails: kInvalidArgument (it names neither, no plan).
 Expected<ResplitQuestion> resplit_question(const nlohmann::json& question);
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -2,7 +2,7 @@
 
 #include "core/base/json_parse.h"
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 nlohmann::json validated_by(const std::string& text, const std::string& torch_version) {
   auto json = parse_json_or_discard<nlohmann::json>(text);
@@ -25,4 +25,4 @@ std::set<std::int64_t> validated_batches_in(const nlohmann::json& remembered, co
   return batches;
 }
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-namespace pareto::client {
+namespace pareto::client::commands {
 
 /// Returns what a file's text remembers for this version of LibTorch: of each part, batches by the
 /// cut's operators. An empty object if it cannot be read, or is another version's.
@@ -17,4 +17,4 @@ nlohmann::json validated_by(const std::string& text, const std::string& torch_ve
 std::set<std::int64_t> validated_batches_in(const nlohmann::json& remembered, const char* part,
                                             const std::string& cut);
 
-}  // namespace pareto::client
+}  // namespace pareto::client::commands

@@ -10,8 +10,8 @@
 
 #include "client/command.h"
 #include "client/commands/progress.h"
-#include "client/flags/number_flags.h"
 #include "client/commands/validated_batches.h"
+#include "client/flags/number_flags.h"
 #include "coordinator/sweep/cut_chains.h"
 #include "coordinator/train/training_replay.h"
 #include "core/base/file.h"
