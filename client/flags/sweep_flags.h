@@ -25,6 +25,9 @@ namespace pareto::client {
 
 struct Context;
 
+/// All flags of `sweep`. It has more than 20 methods: what the command asks of them one by one.
+///
+/// Threads: one owner.
 class SweepFlags {
  public:
   void add_to(CLI::App& app);

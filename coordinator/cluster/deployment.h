@@ -66,7 +66,8 @@ struct DeploymentOptions {
 
 /// A plan that is ready by handshake: when open() returns, a request may be sent at once. It is
 /// undone in reverse order at destruction, and on any failure while it opens; the shards stay in
-/// the pool.
+/// the pool. It has more than 20 methods: steps of opening, each undone by another, and questions
+/// about what is open.
 ///
 /// Threads: one owner; source() and sink() may be used by one thread each.
 class Deployment {

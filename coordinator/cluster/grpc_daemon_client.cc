@@ -30,17 +30,17 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr seconds kShortCall{10};
-// For undoing something: the daemon undoes by itself what is left when the session ends.
+// The daemon undoes by itself what is left when the session ends.
 constexpr seconds kUndoing{5};
 constexpr seconds kMeasuring{60};
 // The longest that a device whose network was made worse is left alone.
 constexpr seconds kLease{15};
-// One device that does not answer costs the others no lease.
-constexpr seconds kRenewal{3};
+constexpr seconds kRenewal{3};  // a device that does not answer costs the others no lease
 // The slowest link and the slowest device that a transfer or an engine build is waited for.
 constexpr std::uint64_t kSlowestBytesPerSecond = 1'000'000;
 constexpr std::uint64_t kSlowestLoadBytesPerSecond = 5'000'000;
 
+/// A daemon that is called over gRPC; it overrides every method of DaemonClient.
 class GrpcDaemonClient final : public DaemonClient {
  public:
   /// `dialled`: where the address of `config` leads. `own`: null for a connection without TLS.
@@ -370,8 +370,7 @@ class GrpcDaemonClient final : public DaemonClient {
     return call_result(status, config_, doing);
   }
 
-  /// Checks that the session's daemon is not lost. Fails: kUnavailable (the daemon gave no sign of
-  /// life: it answers no call).
+  /// Checks that the daemon shows signs of life. Fails: kUnavailable.
   Expected<> check_not_lost() const {
     auto loss = session_ ? session_->loss() : std::nullopt;
     return loss ? Expected<>(tl::unexpected(*std::move(loss))) : Expected<>();

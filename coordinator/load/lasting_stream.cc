@@ -29,7 +29,8 @@ constexpr Nanoseconds kLongestPause = std::chrono::milliseconds(400);
 /// slow pipeline answers its last window, a pipeline that is this many times as fast need not wait.
 constexpr std::size_t kMostAheadWindows = 16;
 
-/// One stream of requests over all pipelines that it needs until it ends.
+/// One stream of requests over all pipelines that it needs until it ends. It has more than 20
+/// methods: steps of a life that sending, receiving, losing and replanning share.
 ///
 /// Threads: one owner.
 class LastingStream {

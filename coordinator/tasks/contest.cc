@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "coordinator/tasks/rehearsal.h"
 #include "coordinator/tasks/task_report.h"
 #include "core/base/cores.h"
 #include "partitioner/planning/tasks/admission.h"
@@ -79,7 +80,7 @@ Expected<TaskReport> run_contest(
   report.models = bench.models();
   report.rounds = options.rounds;
   progress(-1, "rehearsal");
-  PARETO_ASSIGN(report.costs, bench.rehearse(set, stop));
+  PARETO_ASSIGN(report.costs, rehearse(bench, set, stop));
   PlanRequest request{.set = set,
                       .models = report.costs,
                       .workers = bench.workers(),

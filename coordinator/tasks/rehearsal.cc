@@ -1,11 +1,11 @@
-// Measures what predictions are made from.
+#include "coordinator/tasks/rehearsal.h"
+
 #include <algorithm>
 #include <chrono>
 #include <map>
 #include <random>
 
 #include "coordinator/results/quantile.h"
-#include "coordinator/tasks/task_bench.h"
 #include "partitioner/planning/tasks/task_mix.h"
 
 namespace pareto::tasks {
@@ -15,6 +15,25 @@ namespace {
 constexpr std::size_t kLeastSamples = 6;
 constexpr int kLeastRounds = 3;
 constexpr int kAloneRuns = 5;
+
+/// Tasks that each of some devices runs, all of them or only their first worker.
+struct Rehearsal {
+  TaskSet set;
+  std::vector<bool> split;  ///< true for each task that is split
+  std::vector<std::size_t> devices;
+  bool one_worker = false;
+};
+
+/// The time that a stage took on a device.
+struct Sample {
+  StageId stage = 0;
+  std::size_t device = 0;
+  double ns = 0;
+};
+
+std::size_t device_count(const TaskBench& bench) {
+  return std::max<std::size_t>(1, bench.devices().size());
+}
 
 Nanoseconds median_of(const std::vector<double>& samples) {
   return from_nanoseconds(results::quantile(samples, 0.5));
@@ -62,16 +81,16 @@ TaskSet rehearsed(const TaskSet& set, std::size_t workers, std::size_t devices) 
   return some;
 }
 
-}  // namespace
-
-Expected<std::vector<TaskBench::Sample>> TaskBench::rehearse_once(const Rehearsal& rehearsal,
-                                                                  const std::atomic<bool>& stop) {
+/// Runs the tasks on each of its devices at once, whose workers have a queue of their own.
+Expected<std::vector<Sample>> rehearse_once(TaskBench& bench, const Rehearsal& rehearsal,
+                                            const std::atomic<bool>& stop) {
+  const std::vector<PreparedModel>& prepared = bench.models();
   const std::size_t count = rehearsal.set.tasks.size();
   PlanRequest request{.set = {.models = rehearsal.set.models, .tasks = {}},
-                      .models = std::vector<ModelCosts>(prepared_.size()),
-                      .workers = facts_};
-  for (std::size_t i = 0; i < prepared_.size(); ++i) {
-    request.models[i].stages.resize(prepared_[i].stages.size());
+                      .models = std::vector<ModelCosts>(prepared.size()),
+                      .workers = bench.workers()};
+  for (std::size_t i = 0; i < prepared.size(); ++i) {
+    request.models[i].stages.resize(prepared[i].stages.size());
   }
   std::vector<bool> split;
   for (std::size_t i = 0; i < rehearsal.devices.size(); ++i) {
@@ -87,7 +106,7 @@ Expected<std::vector<TaskBench::Sample>> TaskBench::rehearse_once(const Rehearsa
     assignment.queues[turn.task / count].push_back(turn);
   }
   std::vector<bool> has_worker(rehearsal.devices.size(), false);
-  for (const WorkerFacts& worker : facts_) {
+  for (const WorkerFacts& worker : bench.workers()) {
     const auto at = std::ranges::find(rehearsal.devices, worker.device);
     auto queue = static_cast<std::size_t>(at - rehearsal.devices.begin());
     const bool is_left_out = queue < has_worker.size() && rehearsal.one_worker && has_worker[queue];
@@ -97,7 +116,7 @@ Expected<std::vector<TaskBench::Sample>> TaskBench::rehearse_once(const Rehearsa
   }
   PARETO_ASSIGN(const TaskPlan plan,
                 plan_with(std::move(problem), "queue", split, std::move(assignment)));
-  PARETO_ASSIGN(const ComparedRun run, this->run(plan, request.set, stop));
+  PARETO_ASSIGN(const ComparedRun run, bench.run(plan, request.set, stop));
   if (!run.run.losses.empty()) {
     return fail(ErrorCode::kUnavailable, "lost before the tasks were run: {}",
                 run.run.losses.front().error.message);
@@ -105,7 +124,7 @@ Expected<std::vector<TaskBench::Sample>> TaskBench::rehearse_once(const Rehearsa
   if (run.run.stopped) return fail(ErrorCode::kClosed, "stopped before the tasks were run");
   std::vector<Sample> samples;
   for (const StageSpan& span : run.run.timeline.spans) {
-    const PreparedModel& model = prepared_[request.set.tasks[span.turn.task].model];
+    const PreparedModel& model = prepared[request.set.tasks[span.turn.task].model];
     samples.push_back({split[span.turn.task] ? model.stages[span.turn.stage] : model.whole,
                        rehearsal.devices[span.turn.task / count],
                        to_nanoseconds(span.finish - span.start)});
@@ -113,14 +132,16 @@ Expected<std::vector<TaskBench::Sample>> TaskBench::rehearse_once(const Rehearsa
   return samples;
 }
 
-Expected<std::vector<Nanoseconds>> TaskBench::alone_times(const std::atomic<bool>& stop) {
+/// Returns the time of each whole model on the fastest device, while nothing else runs.
+Expected<std::vector<Nanoseconds>> alone_times(TaskBench& bench, const std::atomic<bool>& stop) {
   std::vector<Nanoseconds> times;
-  for (std::size_t model = 0; model < prepared_.size(); ++model) {
+  for (std::size_t model = 0; model < bench.models().size(); ++model) {
     const std::vector<Task> tasks(kAloneRuns, Task{.model = model});
     Nanoseconds best = Nanoseconds::max();
-    for (std::size_t device = 0; device < device_count(); ++device) {
-      const Rehearsal alone{{names_, tasks}, std::vector<bool>(tasks.size()), {device}, true};
-      PARETO_ASSIGN(const std::vector<Sample> samples, rehearse_once(alone, stop));
+    for (std::size_t device = 0; device < device_count(bench); ++device) {
+      const Rehearsal alone{
+          {bench.names(), tasks}, std::vector<bool>(tasks.size()), {device}, true};
+      PARETO_ASSIGN(const std::vector<Sample> samples, rehearse_once(bench, alone, stop));
       std::vector<double> all;
       for (const Sample& sample : samples) all.push_back(sample.ns);
       best = std::min(best, median_of(all));
@@ -130,21 +151,24 @@ Expected<std::vector<Nanoseconds>> TaskBench::alone_times(const std::atomic<bool
   return times;
 }
 
-Expected<std::vector<ModelCosts>> TaskBench::rehearse(const TaskSet& set,
-                                                      const std::atomic<bool>& stop) {
-  const std::size_t devices = device_count();
+}  // namespace
+
+Expected<std::vector<ModelCosts>> rehearse(TaskBench& bench, const TaskSet& set,
+                                           const std::atomic<bool>& stop) {
+  const std::vector<PreparedModel>& prepared = bench.models();
+  const std::size_t devices = device_count(bench);
   std::size_t most_workers = 0;
   Rehearsal whole{{}, {}, {}, false};
   for (std::size_t device = 0; device < devices; ++device) {
     whole.devices.push_back(device);
-    const auto workers = std::ranges::count(facts_, device, &WorkerFacts::device);
+    const auto workers = std::ranges::count(bench.workers(), device, &WorkerFacts::device);
     most_workers = std::max(most_workers, static_cast<std::size_t>(workers));
   }
   whole.set = rehearsed(set, most_workers, devices);
   Rehearsal split = whole;
   for (const Task& task : whole.set.tasks) {
     whole.split.push_back(false);
-    split.split.push_back(!prepared_[task.model].stages.empty());
+    split.split.push_back(!prepared[task.model].stages.empty());
   }
   std::vector<const Rehearsal*> ways{&whole};
   if (split.split != whole.split) ways.push_back(&split);
@@ -155,7 +179,7 @@ Expected<std::vector<ModelCosts>> TaskBench::rehearse(const TaskSet& set,
         return samples[{id, device}].size() >= kLeastSamples;
       });
     };
-    return std::ranges::all_of(prepared_, [&](const PreparedModel& model) {
+    return std::ranges::all_of(prepared, [&](const PreparedModel& model) {
       return has(model.whole) && std::ranges::all_of(model.stages, has);
     });
   };
@@ -163,15 +187,15 @@ Expected<std::vector<ModelCosts>> TaskBench::rehearse(const TaskSet& set,
   // that they meet the same other load.
   for (int round = 0; round < kLeastRounds || !enough(); ++round) {
     for (const Rehearsal* const way : ways) {
-      PARETO_ASSIGN(const std::vector<Sample> some, rehearse_once(*way, stop));
+      PARETO_ASSIGN(const std::vector<Sample> some, rehearse_once(bench, *way, stop));
       if (round == 0) continue;
       for (const Sample& one : some) samples[{one.stage, one.device}].push_back(one.ns);
     }
   }
-  PARETO_ASSIGN(const std::vector<Nanoseconds> alone, alone_times(stop));
-  std::vector<ModelCosts> all(prepared_.size());
-  for (std::size_t i = 0; i < prepared_.size(); ++i) {
-    const PreparedModel& model = prepared_[i];
+  PARETO_ASSIGN(const std::vector<Nanoseconds> alone, alone_times(bench, stop));
+  std::vector<ModelCosts> all(prepared.size());
+  for (std::size_t i = 0; i < prepared.size(); ++i) {
+    const PreparedModel& model = prepared[i];
     ModelCosts& costs = all[i];
     costs.alone = alone[i];
     costs.stages.resize(model.stages.size());
@@ -182,10 +206,10 @@ Expected<std::vector<ModelCosts>> TaskBench::rehearse(const TaskSet& set,
       }
       even_out(costs, device);
     }
-    settle(costs.whole, facts_);
+    settle(costs.whole, bench.workers());
     for (std::size_t stage = 0; stage < costs.stages.size(); ++stage) {
       costs.stages[stage].bytes = model.bytes[stage];
-      settle(costs.stages[stage], facts_);
+      settle(costs.stages[stage], bench.workers());
     }
   }
   return all;

@@ -1,7 +1,8 @@
 // Models loaded by workers, of this process or of devices, whole and in stages, ready to be
 // measured.
 //
-//   Models ──open──▶ stages loaded by each worker ──rehearse──▶ times ──▶ TaskPlan ──run──▶ TaskRun
+//   Models ──open──▶ stages loaded by each worker ──rehearse()──▶ times ──▶ TaskPlan ──run──▶
+//   TaskRun
 #pragma once
 
 #include <algorithm>
@@ -81,10 +82,7 @@ class TaskBench {
   /// Returns the names of the devices. No name means that this process runs the tasks.
   const std::vector<std::string>& devices() const { return devices_; }
 
-  /// Measures whole models and stages on tasks like these, which come together, with all workers at
-  /// work: they share the machine's memory. Each device gets all of them. Fails: as run_tasks();
-  /// kUnavailable if a device is lost; kClosed if it was stopped.
-  Expected<std::vector<ModelCosts>> rehearse(const TaskSet& set, const std::atomic<bool>& stop);
+  const std::vector<TaskModel>& names() const { return names_; }
 
   /// Runs a plan once. Fails: as run_tasks().
   Expected<ComparedRun> run(const TaskPlan& plan, const TaskSet& set,
@@ -97,20 +95,6 @@ class TaskBench {
   struct Example {
     std::vector<Value> inputs;
     std::vector<Value> outputs;  ///< outputs of the whole model on one thread
-  };
-
-  /// Tasks that each of some devices runs, all of them or only their first worker.
-  struct Rehearsal {
-    TaskSet set;
-    std::vector<bool> split;  ///< true for each task that is split
-    std::vector<std::size_t> devices;
-    bool one_worker = false;
-  };
-  /// The time that a stage took on a device.
-  struct Sample {
-    StageId stage = 0;
-    std::size_t device = 0;
-    double ns = 0;
   };
 
   TaskBench(std::vector<model::Model> models, std::vector<TaskModel> names, BenchOptions options);
@@ -140,11 +124,6 @@ class TaskBench {
   std::vector<TaskJob> jobs_of(const TaskSet& set, const std::vector<bool>& split) const;
   Expected<ComparedRun> run_on(WorkerCrew& crew, const Workers& workers, const TaskPlan& plan,
                                const TaskSet& set, const std::atomic<bool>& stop);
-  /// Returns the time of each whole model on the fastest device, while nothing else runs.
-  Expected<std::vector<Nanoseconds>> alone_times(const std::atomic<bool>& stop);
-  /// Runs the tasks on each of its devices at once, whose workers have a queue of their own.
-  Expected<std::vector<Sample>> rehearse_once(const Rehearsal& rehearsal,
-                                              const std::atomic<bool>& stop);
 
   std::vector<model::Model> models_;
   std::vector<TaskModel> names_;

@@ -29,7 +29,8 @@ struct Node;
 }  // namespace config_detail
 
 /// A mapping in the file. The reading functions leave their target untouched where the key is
-/// absent, and note a problem (shown by finish()) where the value does not fit. Threads: one owner.
+/// absent, and note a problem (shown by finish()) where the value does not fit. It
+/// has a method for each kind of value: this is why there are more than 20. Threads: one owner.
 class ConfigSection {
  public:
   void optional(const std::string& key, std::string& target);

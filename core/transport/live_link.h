@@ -44,7 +44,9 @@ struct LifeOptions {
 };
 
 /// A link that passes everything to the link it owns. Beats and padding wait for senders, and the
-/// other way round. What came to a thread that listens is kept for the next receive().
+/// other way round. What came to a thread that listens is kept for the next receive(). It has more
+/// than 20 methods because it overrides all of Link, and has a half that sends and one that
+/// listens.
 ///
 /// Fails: as Link; kUnavailable also if the peer has shown no life for too long. The link is
 /// abandoned then: nobody waits for its peer any more.

@@ -27,7 +27,8 @@
 namespace pareto::daemon {
 
 /// Sessions by number. A number is random and told only to the caller who began the session. A
-/// caller with a certificate has to show the same one's name at each call.
+/// caller with a certificate has to show the same one's name at each call. It has more than 20
+/// methods: one for each thing that a session owns or asks.
 ///
 /// Threads: any.
 class SessionTable {

@@ -32,7 +32,8 @@ struct WatchedStage {
 };
 
 /// A shard at work between two links: the life that all kinds of stages share, from its links to
-/// its end. A kind says what its threads do.
+/// its end. A kind says what its threads do. It has more than 20 methods: what the host asks of
+/// every kind, and what each kind answers.
 ///
 /// Threads: every public call from any thread.
 class HostedStage {

@@ -60,7 +60,8 @@ struct StageAddresses {
   std::string sink;  ///< empty if there is a next stage
 };
 
-/// All stages of a device. Threads: any.
+/// All stages of a device. It has more than 20 methods: one for each thing that control calls ask
+/// of stages. Threads: any.
 class StageHost {
  public:
   static constexpr std::uint32_t kMaxQueue = 1024;

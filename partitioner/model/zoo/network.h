@@ -36,7 +36,8 @@ struct PoolSpec {
 };
 
 /// A flat model under construction, in eval mode: dropout drops nothing, batch norm uses its
-/// running statistics. Training shards switch both on.
+/// running statistics. Training shards switch both on. The class has a method for each kind of
+/// layer: this is why there are more than 20.
 ///
 /// Weights are created in the order of the calls, which has to be that of torchvision's state_dict;
 /// `num_batches_tracked` is left out, no inference reads it. Values are seeded by the weight's

@@ -44,7 +44,8 @@ const T* as(const PickleRef& item) {
   return item ? std::get_if<T>(&item->value) : nullptr;
 }
 
-/// A stack machine over a whitelist of opcodes.
+/// A stack machine over a whitelist of opcodes. It has a method for each kind of them: this is why
+/// there are more than 20.
 class Reader {
  public:
   explicit Reader(std::string_view bytes) : rest_(bytes) {}

@@ -83,7 +83,9 @@ void Engine::start() {
     if (scenario_.requests > 0) warm_requests_ = scenario_.requests / 10;
   }
   measuring_ = warm_until_ == 0 || warm_requests_ == 0;
-  for (Pipeline& pipeline : world_.pipelines) start_arrivals(pipeline);
+  for (Pipeline& pipeline : world_.pipelines) {
+    schedule(requests_.first(pipeline), kCame, pipeline.first_thread);
+  }
 }
 
 bool Engine::is_over() const { return scenario_.requests > 0 && completed_ >= scenario_.requests; }
@@ -108,6 +110,17 @@ std::span<const std::int64_t> Engine::row_of(const Pipeline& pipeline,
   if (recording == nullptr) return {};
   const std::uint32_t row = pipeline.requests[request & pipeline.mask].row;
   return {recording->nanoseconds.data() + row * recording->columns, recording->columns};
+}
+
+void Engine::come(std::uint32_t source) {
+  Thread& thread = world_.threads[source];
+  Pipeline& pipeline = world_.pipelines[thread.pipeline];
+  // The window's requests are all there at once.
+  if (requests_.is_closed(pipeline)) return advance(source);
+  if (!requests_.note(pipeline, thread.arrived, now_)) exhausted_ = true;
+  ++thread.handed;
+  schedule(now_ + requests_.wait_for_next(source, pipeline), kCame, source);
+  arrive(source);
 }
 
 void Engine::advance(std::uint32_t index) {
@@ -139,13 +152,13 @@ bool Engine::begin(std::uint32_t index, Thread& thread, Pipeline& pipeline, Thre
   const std::uint32_t number = thread.begun++;
   const std::uint32_t place = index - pipeline.first_thread;
   if (place == 0 && scenario_.pipelines[pipeline.rule].arrivals.kind == ArrivalKind::kClosed) {
-    note_request(pipeline, number);
+    if (!requests_.note(pipeline, number, now_)) exhausted_ = true;
   } else {
     rule.waiting.change(now_, -1);
   }
   const DurationDraw& takes = now_ <= thread.awake_until ? rule.busy_time : rule.time;
-  const std::int64_t time =
-      takes.draw(random_bits(pipeline.key, number, place * kPerThread), row_of(pipeline, number));
+  const std::int64_t time = takes.draw(
+      random_bits(pipeline.key, number, place * DrawPurpose::kPerThread), row_of(pipeline, number));
   if (time == 0) {
     thread.finished = thread.begun;
   } else {
@@ -217,19 +230,20 @@ std::int64_t Engine::pass(std::uint32_t index, std::uint32_t receiver, Underway&
   const Thread& thread = world_.threads[receiver];
   const Pipeline& pipeline = world_.pipelines[thread.pipeline];
   const CrossingRule& crossing = crossing_of(pipeline, receiver);
-  const std::uint64_t purpose = (receiver - pipeline.first_thread) * kPerThread;
+  const std::uint64_t purpose = (receiver - pipeline.first_thread) * DrawPurpose::kPerThread;
   const Pass& over = world_.passes[index];
   Carrier& carrier = world_.carriers[over.carrier];
-  const std::int64_t occupancy =
-      crossing.occupancy.draw(random_bits(pipeline.key, message.number, purpose + kOccupancy),
-                              row_of(pipeline, message.number));
+  const std::int64_t occupancy = crossing.occupancy.draw(
+      random_bits(pipeline.key, message.number, purpose + DrawPurpose::kOccupancy),
+      row_of(pipeline, message.number));
   const std::int64_t turn = std::max(now_, carrier.free_at);
   // On the second carrier packets fare by draws of its own.
   const bool is_second = index > world_.links[thread.link].first_pass;
-  const std::uint64_t key = is_second ? random_bits(pipeline.key, 0, kSecondCarrier) : pipeline.key;
-  const Fate fate =
-      world_.wires[carrier.wire].carry(turn, share_of(over.share, occupancy), crossing.bytes,
-                                       carrier.shift, key, message.number, purpose + kPackets);
+  const std::uint64_t key =
+      is_second ? random_bits(pipeline.key, 0, DrawPurpose::kSecondCarrier) : pipeline.key;
+  const Fate fate = world_.wires[carrier.wire].carry(
+      turn, share_of(over.share, occupancy), crossing.bytes, carrier.shift, key, message.number,
+      purpose + DrawPurpose::kPackets);
   carrier.busy += fate.done - turn;
   carrier.free_at = fate.done;
   message.done = std::max(message.done, fate.done);
@@ -242,10 +256,10 @@ void Engine::deliver(std::uint32_t index, const Underway& message, std::int64_t 
   const Pipeline& pipeline = world_.pipelines[receiver.pipeline];
   const CrossingRule& crossing = crossing_of(pipeline, index);
   LinkEnd& link = world_.links[receiver.link];
-  const std::uint64_t purpose = (index - pipeline.first_thread) * kPerThread;
+  const std::uint64_t purpose = (index - pipeline.first_thread) * DrawPurpose::kPerThread;
   const std::int64_t delay =
       message.delay +
-      crossing.delay.draw(random_bits(pipeline.key, message.number, purpose + kDelay),
+      crossing.delay.draw(random_bits(pipeline.key, message.number, purpose + DrawPurpose::kDelay),
                           row_of(pipeline, message.number));
   link.last_arrival = std::max({link.last_arrival, turn, message.done + delay - crossing.early});
   rule_of(pipeline, index).on_way += static_cast<double>(link.last_arrival - message.sent);

@@ -5,18 +5,21 @@
 #include <span>
 
 #include "partitioner/planning/simulation/event_queue.h"
+#include "partitioner/planning/simulation/requests.h"
 #include "partitioner/planning/simulation/simulate.h"
 #include "partitioner/planning/simulation/world.h"
 
 namespace pareto::simulation {
 
-/// The clock and the queue of one simulation.
+/// The clock and the queue of one simulation. It has a method for each thing that can happen to a
+/// message: this is why there are more than 20.
 ///
 /// Threads: one owner.
 class Engine {
  public:
   /// Makes an engine. Both outlive it; `scenario` passes check() and is what `world` was made from.
-  Engine(const Scenario& scenario, World& world) : scenario_(scenario), world_(world) {}
+  Engine(const Scenario& scenario, World& world)
+      : scenario_(scenario), world_(world), requests_(scenario, world) {}
 
   /// Runs to the end, or until on_progress returns false. Fails: kExhausted (a pipeline's requests
   /// in flight), kInvalidArgument (at the end nothing was measured).
@@ -40,16 +43,6 @@ class Engine {
   void schedule(std::int64_t time, Kind kind, std::uint32_t thread) {
     queue_.push({time, static_cast<std::uint64_t>(kind) << 32 | thread});
   }
-
-  // Purposes of a pipeline's draws: its threads' times, each crossing's of a thread, then these.
-  static constexpr std::uint64_t kPerThread = 2 * Wire::kPurposes;
-  static constexpr std::uint64_t kOccupancy = 1;
-  static constexpr std::uint64_t kDelay = 2;
-  static constexpr std::uint64_t kPackets = Wire::kPurposes;
-  static constexpr std::uint64_t kRows = 1000 * kPerThread;
-  static constexpr std::uint64_t kRowChoice = kRows + 1;
-  static constexpr std::uint64_t kArrivals = kRows + 2;
-  static constexpr std::uint64_t kSecondCarrier = kRows + 3;
 
   void start();
   /// Fetches what an event of the thread will touch. It lies anywhere in the arrays: it may come
@@ -92,12 +85,8 @@ class Engine {
   void arrive(std::uint32_t thread);
   void complete(Pipeline& pipeline, std::uint32_t number);
 
-  // In engine_arrivals.cc: the requests of a pipeline.
-  void start_arrivals(Pipeline& pipeline);
+  /// Takes the request that came to a source, and schedules the one after it.
   void come(std::uint32_t source);
-  void schedule_next(std::uint32_t source, Pipeline& pipeline);
-  /// Makes room for one more request in flight, with its draws for all its parts.
-  void note_request(Pipeline& pipeline, std::uint32_t number);
 
   void begin_measuring();
   /// Requests that were completed since.
@@ -108,6 +97,7 @@ class Engine {
 
   const Scenario& scenario_;
   World& world_;
+  Requests requests_;
   EventQueue queue_;
   std::int64_t now_ = 0;
   std::int64_t measured_from_ = 0;
