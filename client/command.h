@@ -36,10 +36,12 @@ class StopSignal {
   virtual void leave_at_once(const char* /*sentence*/) {}
 };
 
-/// The phases of a command. A device that cannot be reached means something else in each.
+/// The phases of a command. A device that cannot be reached, or bytes that are damaged, mean
+/// something else in each.
 enum class Phase {
-  kPreparing,  ///< devices are connected to and asked
-  kRunning,    ///< devices work; one that is lost now is a failure, not an environment that refuses
+  kPreparing,  ///< flags and files are read, devices are connected to and asked
+  kRunning,    ///< devices work; what goes wrong now is a failure, not a wrong flag, file or
+               ///< environment
 };
 
 /// The parts of the world that a command may touch.

@@ -8,6 +8,7 @@
 #include <ostream>
 
 #include "client/parse_sentence.h"
+#include "core/base/printable.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
 
@@ -60,7 +61,7 @@ Expected<int> run_command(Command& command, Context& context) {
 
 int report(Context& context, const Error& error) {
   context.out.flush();
-  context.err << "paretoctl: " << error.message << std::endl;
+  context.err << "paretoctl: " << printable_lines(error.message) << std::endl;
   return exit_code_of(error.code, context.phase);
 }
 
@@ -77,9 +78,10 @@ int written(Context& context, int exit_code) {
 int exit_code_of(ErrorCode code, Phase phase) {
   switch (code) {
     case ErrorCode::kInvalidArgument:
+      return kExitUsage;
     case ErrorCode::kNotFound:
     case ErrorCode::kCorrupt:
-      return kExitUsage;
+      return phase == Phase::kPreparing ? kExitUsage : kExitFailed;
     case ErrorCode::kUnavailable:
     case ErrorCode::kTimeout:
     case ErrorCode::kPermission:

@@ -197,15 +197,15 @@ std::string FileResults::json_line(const load::StreamResult& result,
 std::string FileResults::text_line(const load::StreamResult& result,
                                    const Expected<std::vector<std::string>>& files) {
   if (files) {
-    return fmt::format("{}  {:.2f} ms{}{}{}", result.name, to_milliseconds(result.latency),
+    return fmt::format("{}  {:.2f} ms{}{}{}", printable(result.name), to_milliseconds(result.latency),
                        result.sent_again > 0 ? ", sent again" : "", files->empty() ? "" : "  ",
-                       join(*files, " "));
+                       printable_lines(join(*files, " ")));
   }
   // A lost device fails all requests in flight: one sentence is enough.
   std::string& said = result.sent ? last_failure_ : last_not_sent_;
   const bool again = std::exchange(said, files.error().message) == files.error().message;
-  return fmt::format("{}  {}: {}", result.name, result.sent ? "failed" : "not sent",
-                     again ? "as above" : said);
+  return fmt::format("{}  {}: {}", printable(result.name), result.sent ? "failed" : "not sent",
+                     again ? "as above" : printable_lines(said));
 }
 
 /// Writes its tensors. Returns their files.

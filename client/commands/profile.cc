@@ -57,6 +57,7 @@ class ProfileCommand final : public Command {
     report.model = session->model().name();
     report.transports = profile::names_in(session->transports());
     std::set<std::int64_t> batches;
+    context.phase = Phase::kRunning;
     for (const control::ShardSettings& settings : wanted) {
       auto measured = profile(context, *session, settings, report.links);
       // A stop has nothing to do with the settings.

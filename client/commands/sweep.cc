@@ -262,6 +262,7 @@ class SweepCommand final : public Command {
 
   Expected<int> measure(Context& context, const model::Model& model, cluster::Cluster& cluster,
                         results::RunRecord& run, results::ResultStore& store) {
+    context.phase = Phase::kRunning;
     progress_metrics_.begin(run);
     {
       const LeaveSoon leaving(context, kStopping, kExitPartial,

@@ -61,11 +61,11 @@ Expected<cluster::Cluster> DeviceFlags::connect_only(
     const Context& context, int count, std::vector<cluster::NamedCondition> conditions,
     const NeededDevices& needed) const {
   PARETO_TRY(use.read_wait());
-  const auto start = [&]() -> Expected<cluster::Cluster> {
-    if (!testbed.empty()) {
-      PARETO_ASSIGN(const cluster::ChosenTestbed chosen, cluster::find_testbed(testbed));
-      return open_testbed(chosen, std::move(conditions), context.paretod);
-    }
+  if (!testbed.empty()) {
+    PARETO_ASSIGN(const cluster::ChosenTestbed chosen, cluster::find_testbed(testbed));
+    return open_testbed(chosen, std::move(conditions), context.paretod);
+  }
+  if (inventory.empty()) {
     if (static_cast<std::size_t>(count) > netem::Testbed::kMaxDevices) {
       return fail(ErrorCode::kInvalidArgument,
                   "{} devices on this machine are more than {}: name others (--devices)", count,
@@ -75,14 +75,6 @@ Expected<cluster::Cluster> DeviceFlags::connect_only(
     const netem::Testbed bed = netem::plain_testbed(static_cast<std::size_t>(count));
     PARETO_ASSIGN(auto network, cluster::EmulatedNetwork::create(bed, std::move(conditions)));
     return cluster::Cluster::start_local(bed, context.paretod, std::move(network), {});
-  };
-  if (inventory.empty()) {
-    auto local = start();
-    // A missing program is no wrong flag.
-    if (!local && local.error().code == ErrorCode::kNotFound && testbed.empty()) {
-      local.error().code = ErrorCode::kUnavailable;
-    }
-    return local;
   }
   PARETO_ASSIGN(auto devices, with_context(cluster::read_devices(inventory), "--devices"));
   keep_needed(needed, devices);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/base/printable.h"
 #include "core/base/text.h"
 
 namespace pareto::report {
@@ -57,6 +58,10 @@ std::string paragraph(std::string_view text, RowStyle row_style, const ReportSty
 
 void TextTable::add(std::vector<std::string> cells, RowStyle style) {
   cells.resize(columns_.size());
+  // Names come from files and other machines.
+  for (std::string& cell : cells) {
+    if (!is_printable(cell)) cell = printable(cell, cell.size());
+  }
   rows_.push_back({std::move(cells), style});
 }
 

@@ -68,7 +68,10 @@ Expected<ChildProcess> ChildProcess::start(const std::filesystem::path& program,
   close(write_end);
   if (result != 0) {
     close(pipe_fds[0]);
-    return tl::unexpected(error_from_errno(result, "starting " + program.string()));
+    Error error = error_from_errno(result, "starting " + program.string());
+    // The environment lacks it: no name that was given is wrong.
+    if (error.code == ErrorCode::kNotFound) error.code = ErrorCode::kUnavailable;
+    return tl::unexpected(std::move(error));
   }
   return ChildProcess(pid, pipe_fds[0], log);
 }

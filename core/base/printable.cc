@@ -64,4 +64,18 @@ std::string printable(std::string_view bytes, std::size_t most) {
   return text;
 }
 
+std::string printable_lines(std::string_view bytes) {
+  std::string text;
+  for (bool first = true; first || !bytes.empty(); first = false) {
+    if (!first) {
+      text += '\n';
+      bytes.remove_prefix(1);
+    }
+    const std::string_view line = bytes.substr(0, bytes.find('\n'));
+    text += printable(line, line.size());
+    bytes.remove_prefix(line.size());
+  }
+  return text;
+}
+
 }  // namespace pareto

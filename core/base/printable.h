@@ -13,5 +13,7 @@ bool is_printable(std::string_view bytes);
 /// Returns at most `most` bytes of the text, whole characters; a blank in place of each byte that
 /// is none, or controls something.
 std::string printable(std::string_view bytes, std::size_t most = 300);
+/// Returns the whole text, with a blank in place of each such byte; its lines stay.
+std::string printable_lines(std::string_view bytes);
 
 }  // namespace pareto

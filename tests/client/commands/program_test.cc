@@ -128,6 +128,8 @@ TEST(ExitCodes, SortErrorsByWhoCanMendThem) {
   EXPECT_EQ(exit_code_of(ErrorCode::kUnavailable, Phase::kPreparing), kExitEnvironment);
   EXPECT_EQ(exit_code_of(ErrorCode::kUnavailable, Phase::kRunning), kExitFailed);
   EXPECT_EQ(exit_code_of(ErrorCode::kInvalidArgument, Phase::kRunning), kExitUsage);
+  EXPECT_EQ(exit_code_of(ErrorCode::kCorrupt, Phase::kRunning), kExitFailed);
+  EXPECT_EQ(exit_code_of(ErrorCode::kNotFound, Phase::kRunning), kExitFailed);
   EXPECT_EQ(exit_code_of(ErrorCode::kExhausted, Phase::kPreparing), kExitFailed);
   EXPECT_EQ(exit_code_of(ErrorCode::kInternal, Phase::kPreparing), kExitFailed);
 }

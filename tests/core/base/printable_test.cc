@@ -35,6 +35,12 @@ TEST(Printable, BytesThatAreNoCharactersBecomeBlank) {
   }
 }
 
+TEST(Printable, LinesStayLines) {
+  EXPECT_EQ(printable_lines("a\x1b[31m\n\nb\tc\n"), "a [31m\n\nb c\n");
+  EXPECT_EQ(printable_lines(""), "");
+  EXPECT_EQ(printable_lines(std::string(1000, 'x')).size(), 1000U);
+}
+
 TEST(Printable, IsCutBetweenCharacters) {
   EXPECT_EQ(printable("abc", 2), "ab");
   EXPECT_EQ(printable("aü", 2), "a");
