@@ -234,7 +234,9 @@ void Daemon::refresh_credentials() {
   refresh_problem_ = problem;
   if (!changed || !*changed) return;
   say_who_may_come_in();
-  control_->dismiss_revoked();
+  if (const auto renewed = control_->renew_credentials(); !renewed) {
+    spdlog::error("{}; new calls see the old certificate", renewed.error().message);
+  }
 }
 
 Daemon::Reloaded Daemon::reload(const DaemonConfig& config) {

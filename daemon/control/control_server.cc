@@ -110,6 +110,7 @@ void set_up(grpc::ServerBuilder& builder) {
 struct ControlServer::Impl {
   explicit Impl(ControlParts parts) : service(std::move(parts)) {}
   ControlService service;
+  std::unique_ptr<transport::RenewedCertificates> certificates;  ///< null without credentials
   std::unique_ptr<grpc::Server> server;
   std::string address;
   std::string socket;
@@ -199,6 +200,9 @@ Expected<std::unique_ptr<ControlServer>> ControlServer::start(const std::string&
     all.push_back(*std::move(for_users));
   }
   impl->credentials = parts.credentials;
+  if (parts.credentials != nullptr) {
+    PARETO_ASSIGN(impl->certificates, transport::RenewedCertificates::make(*parts.credentials));
+  }
   grpc::EnableDefaultHealthCheckService(true);
   grpc::ServerBuilder builder;
   set_up(builder);
@@ -207,9 +211,10 @@ Expected<std::unique_ptr<ControlServer>> ControlServer::start(const std::string&
   std::vector<bool> secured;
   for (Listening& listening : all) {
     // The kernel says who may open a file.
-    const tls::Credentials* const own = listening.file ? nullptr : parts.credentials.get();
-    secured.push_back(own != nullptr);
-    acceptors.push_back(add_acceptor(builder, transport::grpc_renewed_server_credentials(own)));
+    secured.push_back(impl->certificates != nullptr && !listening.file);
+    acceptors.push_back(add_acceptor(builder, secured.back()
+                                                  ? impl->certificates->credentials()
+                                                  : transport::grpc_server_credentials(nullptr)));
     if (listening.file) impl->files.push_back(*std::move(listening.file));
   }
   impl->server = builder.BuildAndStart();
@@ -254,7 +259,11 @@ const std::string& ControlServer::socket() const { return impl_->socket; }
 void ControlServer::tell_of_silent_peers() {
   if (impl_->credentials != nullptr) tell_of(impl_->service.silent_peers());
 }
-void ControlServer::dismiss_revoked() { impl_->service.dismiss_revoked(); }
+Expected<> ControlServer::renew_credentials() {
+  impl_->service.dismiss_revoked();
+  if (impl_->certificates == nullptr) return {};
+  return impl_->certificates->renew(*impl_->credentials);
+}
 
 void ControlServer::announce_stop() {
   if (impl_->server) impl_->server->GetHealthCheckService()->SetServingStatus(false);

@@ -85,8 +85,9 @@ class ControlServer {
   const std::string& socket() const;
   /// Says in the log who connected and made no call, each host at most once a minute.
   void tell_of_silent_peers();
-  /// Ends the sessions whose certificates have been taken back.
-  void dismiss_revoked();
+  /// Shows new callers the credentials that were refreshed, and ends the sessions whose
+  /// certificates have been taken back. Fails: kExhausted; callers see the old ones then.
+  Expected<> renew_credentials();
   /// Calls itself over a connection of its own. Fails: kUnavailable, if no answer comes in time.
   Expected<> check_answers(Nanoseconds patience) const;
   /// Lets health checks answer "not serving" from now on. Calls are still answered.

@@ -7,14 +7,33 @@
 #include <grpcpp/security/tls_certificate_provider.h>
 #include <grpcpp/security/tls_credentials_options.h>
 #include <grpcpp/support/channel_arguments.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <utility>
+
+#include "core/base/file.h"
 
 namespace pareto::transport {
 namespace {
 
 constexpr unsigned kRefreshSeconds = 5;
 constexpr auto kClients = GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY;
+
+/// Returns a path by which this process reads what it keeps in memory.
+std::string path_of(const FileDescriptor& memory) {
+  return fmt::format("/proc/self/fd/{}", memory.get());
+}
+
+Expected<> write(const FileDescriptor& memory, const std::string& text) {
+  const auto size = static_cast<ssize_t>(text.size());
+  if (::ftruncate(memory.get(), 0) == 0 &&
+      ::pwrite(memory.get(), text.data(), text.size(), 0) == size) {
+    return {};
+  }
+  return tl::unexpected(error_from_errno(errno, "keeping certificates in memory"));
+}
 
 }  // namespace
 
@@ -27,13 +46,27 @@ std::shared_ptr<::grpc::ServerCredentials> grpc_server_credentials(const tls::Cr
   return ::grpc::SslServerCredentials(options);
 }
 
-std::shared_ptr<::grpc::ServerCredentials> grpc_renewed_server_credentials(
-    const tls::Credentials* own) {
-  if (own == nullptr) return ::grpc::InsecureServerCredentials();
-  const std::filesystem::path folder = own->folder();
+Expected<std::unique_ptr<RenewedCertificates>> RenewedCertificates::make(
+    const tls::Credentials& own) {
+  std::unique_ptr<RenewedCertificates> made(new RenewedCertificates());
+  for (FileDescriptor* const file : {&made->certificate_, &made->key_, &made->authority_}) {
+    *file = FileDescriptor(::memfd_create("pareto-certificates", MFD_CLOEXEC));
+    if (!*file) return tl::unexpected(error_from_errno(errno, "keeping certificates in memory"));
+  }
+  PARETO_TRY(made->renew(own));
+  return made;
+}
+
+Expected<> RenewedCertificates::renew(const tls::Credentials& own) {
+  const tls::PemTexts pem = own.pem();
+  PARETO_TRY(write(certificate_, pem.certificate));
+  PARETO_TRY(write(key_, pem.key));
+  return write(authority_, pem.authority);
+}
+
+std::shared_ptr<::grpc::ServerCredentials> RenewedCertificates::credentials() const {
   const auto files = std::make_shared<::grpc::experimental::FileWatcherCertificateProvider>(
-      folder / tls::kKeyFile, folder / tls::kCertificateFile, folder / tls::kAuthorityFile,
-      kRefreshSeconds);
+      path_of(key_), path_of(certificate_), path_of(authority_), kRefreshSeconds);
   ::grpc::experimental::TlsServerCredentialsOptions options(files);
   options.watch_root_certs();
   options.watch_identity_key_cert_pairs();

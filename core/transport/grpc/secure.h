@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "core/base/file_descriptor.h"
 #include "core/tls/credentials.h"
 
 namespace grpc {
@@ -19,10 +20,27 @@ namespace pareto::transport {
 /// Makes the credentials of a server, from what is in use now; without TLS for null. It takes no
 /// client without a certificate of the authority.
 std::shared_ptr<::grpc::ServerCredentials> grpc_server_credentials(const tls::Credentials* own);
-/// Makes the same of a server that outlives its certificate: new connections see files that were
-/// renewed within seconds.
-std::shared_ptr<::grpc::ServerCredentials> grpc_renewed_server_credentials(
-    const tls::Credentials* own);
+/// Certificates of a server that outlives them. gRPC reads them again every few seconds, from
+/// memory, so that it sees none that tls::Credentials has not checked. They outlive the server.
+///
+/// Threads: any, one at a time.
+class RenewedCertificates {
+ public:
+  /// Makes them of what is in use now. Fails: kExhausted (no memory, no descriptor).
+  static Expected<std::unique_ptr<RenewedCertificates>> make(const tls::Credentials& own);
+
+  /// Makes the credentials of the server.
+  std::shared_ptr<::grpc::ServerCredentials> credentials() const;
+  /// Hands over what is in use now: new connections see it within seconds. Fails: kExhausted.
+  Expected<> renew(const tls::Credentials& own);
+
+ private:
+  RenewedCertificates() = default;
+
+  FileDescriptor certificate_;
+  FileDescriptor key_;
+  FileDescriptor authority_;
+};
 
 /// Makes the credentials of a channel, from what is in use now; without TLS for null. `server`: the
 /// name that the server's certificate has to hold (tls::dns_name); it is set among the arguments.

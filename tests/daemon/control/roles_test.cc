@@ -158,11 +158,24 @@ TEST_F(SecuredControlTest, ACertificateThatIsTakenBackEndsItsSession) {
   authority_.revoke(own);
   std::ofstream(device_ / tls::kRevokedFile) << authority_.revocation();
   ASSERT_TRUE(credentials_->refresh().value());
-  secured_->dismiss_revoked();
+  ASSERT_TRUE(secured_->renew_credentials());
   EXPECT_FALSE(stream->Read(&reply)) << "it ends";
   EXPECT_FALSE(stream->Finish().ok());
   EXPECT_EQ(clock(*laptop).error_code(), StatusCode::PERMISSION_DENIED)
       << "on a connection from before, too";
+}
+
+TEST_F(SecuredControlTest, FilesThatDoNotFitTogetherAreShownToNobody) {
+  const std::filesystem::path laptop = issue("laptop", Role::kCoordinator);
+  const std::filesystem::path other = issue("pi-2", Role::kDevice);
+  std::filesystem::copy_file(other / tls::kKeyFile, device_ / tls::kKeyFile,
+                             std::filesystem::copy_options::overwrite_existing);
+  ASSERT_FALSE(credentials_->refresh());
+  // gRPC reads its files when a server begins, and then every few seconds.
+  ControlParts parts{*store_, shards_, *stages_, network_, "pi-1", 1, {}, {}, {}};
+  parts.credentials = credentials_;
+  secured_ = ControlServer::start("127.0.0.1:0", std::move(parts)).value();
+  EXPECT_TRUE(clock(laptop).ok()) << "those that were in use stay in use";
 }
 
 TEST_F(SecuredControlTest, ARenewedCertificateIsShownWithoutARestart) {
@@ -175,6 +188,7 @@ TEST_F(SecuredControlTest, ARenewedCertificateIsShownWithoutARestart) {
                                std::filesystem::copy_options::overwrite_existing);
   }
   ASSERT_TRUE(credentials_->refresh().value());
+  ASSERT_TRUE(secured_->renew_credentials());
   const std::filesystem::path other = foreign_.credentials({"laptop", Role::kCoordinator});
   grpc::Status status = clock(other);
   EXPECT_FALSE(status.ok()) << "what is watched for had happened before";
