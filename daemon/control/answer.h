@@ -2,7 +2,6 @@
 #pragma once
 
 #include <grpcpp/grpcpp.h>
-#include <spdlog/spdlog.h>
 
 #include <cstdint>
 #include <exception>
@@ -10,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/control/status_code.h"
+#include "daemon/control/failed_calls.h"
 
 namespace pareto::daemon {
 
@@ -17,7 +17,7 @@ inline constexpr std::uint32_t kMaxTimeoutMs = 600'000;
 
 /// Runs a call's body. No exception may reach gRPC: it would end the daemon.
 template <typename Body>
-grpc::Status answer(const char* call, Body body) {
+grpc::Status answer(const char* call, FailedCalls& failed, Body body) {
   Expected<> result;
   try {
     result = body();
@@ -26,7 +26,7 @@ grpc::Status answer(const char* call, Body body) {
   } catch (const std::exception& error) {
     result = fail(ErrorCode::kInternal, "{}: {}", call, error.what());
   }
-  if (!result) spdlog::info("{}: {}", call, result.error().message);
+  if (!result) failed.add(call, result.error(), std::chrono::steady_clock::now());
   return control::to_status(result);
 }
 

@@ -21,7 +21,7 @@ template <typename Body>
 grpc::Status ControlService::serve(const char* call, const grpc::ServerContextBase& context,
                                    Body body) {
   silent_peers_.heard(context.peer());
-  return answer(call, [&]() -> Expected<> {
+  return answer(call, failed_calls_, [&]() -> Expected<> {
     PARETO_ASSIGN(const Caller caller, caller_of(context, parts_.credentials.get()));
     PARETO_TRY(check_role(caller, call));
     return body(caller);

@@ -8,6 +8,7 @@
 
 #include "core/tls/credentials.h"
 #include "daemon/control/control_server.h"
+#include "daemon/control/failed_calls.h"
 #include "daemon/control/lease_watch.h"
 #include "daemon/control/session_table.h"
 #include "daemon/control/silent_peers.h"
@@ -103,6 +104,7 @@ class ControlService final : public RawMissingTensors {
 
   const ControlParts parts_;
   SilentPeers silent_peers_;
+  FailedCalls failed_calls_;
   SessionTable sessions_;
   LeaseWatch leases_{sessions_};
 };
