@@ -81,13 +81,16 @@ Expected<> ConnectionFeed::accept_from(const FileDescriptor& listening) {
       if (number == EBADF || number == EINVAL || number == ENOTSOCK) return {};
       continue;
     }
-    // The lowest free number is given out: it tells how many are open.
-    if (connection.get() >= reserved_from()) {
+    const std::string site = site_of(remote_address(connection));
+    // The lowest free number is given out: it tells how many are open. Those that are ended to make
+    // room take a moment to go.
+    const int above = connection.get() - reserved_from();
+    if (above >= 0 && (above >= kReserve / 2 || !open_.make_room(site))) {
       connection.reset();
       refuse("nearly all descriptors that this process may have are open");
       continue;
     }
-    if (!open_.add(site_of(remote_address(connection)), connection.get())) {
+    if (!open_.add(site, connection.get())) {
       connection.reset();
       refuse("one host, or one network of IPv6, has too many open");
       continue;

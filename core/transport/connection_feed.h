@@ -17,9 +17,10 @@
 namespace pareto::transport {
 
 /// Hands every connection on, from a thread of its own, until it is destroyed; what it handed on
-/// lives on. The last descriptors of the process stay for others (files, links): a connection that
-/// would take one of them is closed at once. So is one of a host that has kMostOfOneHost open.
-/// Addresses of one network of IPv6 count as one host (site.h).
+/// lives on. The last descriptors of the process stay for others (files, links). If only they are
+/// left, the host with the most connections loses its oldest to a host with fewer, and all others
+/// are closed at once: many strangers do not keep out one who has few. So is a connection of a host
+/// that has kMostOfOneHost open. Addresses of one network of IPv6 count as one host (site.h).
 ///
 /// Threads: one owner.
 class ConnectionFeed {

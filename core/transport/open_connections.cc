@@ -1,8 +1,11 @@
 #include "core/transport/open_connections.h"
 
+#include <fcntl.h>
 #include <sys/socket.h>
 
 #include <algorithm>
+
+#include "core/base/file_descriptor.h"
 
 namespace pareto::transport {
 namespace {
@@ -30,6 +33,22 @@ bool OpenConnections::add(const std::string& site, int descriptor) {
   if (known.size() >= most_) return false;
   known.push_back({descriptor, socket_number(descriptor)});
   ++counted_;
+  return true;
+}
+
+bool OpenConnections::make_room(const std::string& site) {
+  forget_closed();
+  const auto largest = std::ranges::max_element(
+      of_sites_, {}, [](const auto& entry) { return entry.second.size(); });
+  const auto own = of_sites_.find(site);
+  const std::size_t has = own == of_sites_.end() ? 0 : own->second.size();
+  if (largest == of_sites_.end() || largest->second.size() < has + 2) return false;
+  const Connection oldest = largest->second.front();
+  largest->second.erase(largest->second.begin());
+  --counted_;
+  // The owner may close it meanwhile, and the number may be another socket's then.
+  const FileDescriptor copy(::fcntl(oldest.descriptor, F_DUPFD_CLOEXEC, 0));
+  if (copy && socket_number(copy.get()) == oldest.socket) ::shutdown(copy.get(), SHUT_RDWR);
   return true;
 }
 

@@ -20,6 +20,10 @@ class OpenConnections {
 
   /// Counts one more. Returns false if its site has that many already: it is not counted then.
   bool add(const std::string& site, int descriptor);
+  /// Ends the oldest connection of the site that has the most, so that a site with fewer gets one
+  /// more. Returns false if no site has at least two more than `site`. Its owner closes what is
+  /// ended.
+  bool make_room(const std::string& site);
 
  private:
   struct Connection {

@@ -18,6 +18,7 @@ namespace pareto::transport::grpc {
 namespace {
 
 constexpr int kIdleMs = 10'000;
+constexpr int kMostStreams = 4;  ///< streams of a connection; a link needs one
 
 /// Returns "ipv4:127.0.0.1:40312" or "ipv6:%5B::1%5D:40312" -> as addresses are written everywhere
 /// else.
@@ -158,6 +159,7 @@ Expected<std::unique_ptr<ConnectionServer>> ConnectionServer::start(const HostPo
   // its end.
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kIdleMs);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, kIdleMs);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMostStreams);
   impl->connections = builder.experimental().AddExternalConnectionAcceptor(
       ::grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
       grpc_server_credentials(options.credentials.get()));

@@ -31,6 +31,36 @@ TEST(OpenConnections, AreCountedForEachSiteUntilTheyAreClosed) {
   EXPECT_FALSE(open.add("a", own[0].get()));
 }
 
+TEST(OpenConnections, MakeRoomAtTheSiteWithTheMost) {
+  OpenConnections open(8);
+  struct Pair {
+    FileDescriptor kept;
+    FileDescriptor peer;
+  };
+  std::vector<Pair> pairs;
+  const auto add = [&](const std::string& site) {
+    int ends[2] = {-1, -1};
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+    pairs.push_back({FileDescriptor(ends[0]), FileDescriptor(ends[1])});
+    EXPECT_TRUE(open.add(site, ends[0]));
+  };
+  const auto is_ended = [](const Pair& pair) {
+    char byte = 0;
+    return ::recv(pair.peer.get(), &byte, 1, 0) == 0;
+  };
+  add("few");
+  for (int i = 0; i < 3; ++i) add("many");
+  EXPECT_TRUE(open.make_room("new"));
+  EXPECT_TRUE(is_ended(pairs[1])) << "the oldest of the most";
+  EXPECT_FALSE(is_ended(pairs[0]));
+  EXPECT_FALSE(is_ended(pairs[2]));
+  EXPECT_FALSE(open.make_room("few")) << "it would have as many";
+  EXPECT_FALSE(open.make_room("many"));
+  EXPECT_TRUE(open.make_room("new"));
+  EXPECT_TRUE(is_ended(pairs[2]));
+  EXPECT_FALSE(open.make_room("new")) << "each has one";
+}
+
 TEST(OpenConnections, ManySitesThatCameAndWentTakeNoPlace) {
   OpenConnections open(1);
   for (int i = 0; i < 10'000; ++i) {
