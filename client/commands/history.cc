@@ -2,6 +2,7 @@
 #include "coordinator/load/history.h"
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -18,7 +19,8 @@ namespace pareto::client::commands {
 namespace {
 
 struct LogTerms {
-  std::uint64_t last = 0;        ///< 0: the log has no terms
+  std::uint64_t count = 0;       ///< 0: the log has no terms
+  bool ended = false;            ///< whether the stream said that it had ended
   std::uint64_t void_lines = 0;  ///< lines of terms that were over
   std::uint64_t cut_lines = 0;   ///< lines that a crash cut short
 };
@@ -27,13 +29,17 @@ struct LogTerms {
 template <typename Take>
 Expected<LogTerms> read_log(const std::string& path, const Take& take) {
   std::ifstream file(path);
+  if (std::filesystem::is_directory(path)) {
+    return fail(ErrorCode::kInvalidArgument, "{} is a folder: name the log in it", path);
+  }
   if (!file) return fail(ErrorCode::kNotFound, "{}: no log can be read there", path);
   load::HistoryReader reader(path);
   for (std::string line; std::getline(file, line);) {
     PARETO_ASSIGN(const auto read, reader.take(line));
     if (read) take(*read);
   }
-  return LogTerms{reader.term(), reader.void_lines(), reader.cut_lines()};
+  PARETO_TRY(reader.finish());
+  return LogTerms{reader.terms(), reader.ended(), reader.void_lines(), reader.cut_lines()};
 }
 
 class HistoryCommand final : public Command {
@@ -83,9 +89,14 @@ class HistoryCommand final : public Command {
       text += fmt::format("{} compared, {} wrong\n", counted(verdict.compared, "output"),
                           verdict.wrong);
     }
-    if (terms.last > 0) {
-      text += fmt::format("{}, {} void, {} cut short\n", counted(terms.last, "term"),
+    if (terms.count > 0) {
+      text += fmt::format("{}, {} void, {} cut short\n", counted(terms.count, "term"),
                           counted(terms.void_lines, "line"), terms.cut_lines);
+      if (!terms.ended) {
+        text += "the stream has not ended: requests behind the last line have no answer yet\n";
+      }
+    } else if (terms.cut_lines > 0) {
+      text += fmt::format("{} cut short\n", counted(terms.cut_lines, "line"));
     }
     for (const std::string& finding : verdict.findings) text += printable(finding) + "\n";
     return text;
@@ -97,9 +108,9 @@ class HistoryCommand final : public Command {
         {"failed", verdict.failed},       {"not_sent", verdict.not_sent},
         {"lost", verdict.lost},           {"duplicated", verdict.duplicated},
         {"reordered", verdict.reordered}, {"compared", verdict.compared},
-        {"wrong", verdict.wrong},         {"terms", terms.last},
-        {"void_lines", terms.void_lines}, {"cut_lines", terms.cut_lines},
-        {"findings", verdict.findings}};
+        {"wrong", verdict.wrong},         {"terms", terms.count},
+        {"ended", terms.ended},           {"void_lines", terms.void_lines},
+        {"cut_lines", terms.cut_lines},   {"findings", verdict.findings}};
     return dump(document) + "\n";
   }
 

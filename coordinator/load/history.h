@@ -55,11 +55,20 @@ class HistoryReader {
   std::uint64_t cut_lines() const { return cut_ ? cut_lines_ + 1 : cut_lines_; }
   /// Returns the last term that began; 0: none has.
   std::uint64_t term() const { return term_; }
+  /// Returns how many terms began.
+  std::uint64_t terms() const { return terms_; }
+  /// Returns whether the last line that counts says that the stream has ended.
+  bool ended() const { return ended_; }
+  /// Ends the log. Fails: kCorrupt (no line of it is one of a log).
+  Expected<> finish() const;
 
  private:
   const std::string name_;
   std::size_t number_ = 0;
   std::uint64_t term_ = 0;
+  std::uint64_t terms_ = 0;
+  bool ended_ = false;
+  bool any_ = false;  ///< a line of a log has come
   std::uint64_t void_lines_ = 0;
   std::uint64_t cut_lines_ = 0;
   std::optional<Error> cut_;  ///< why the line before is none

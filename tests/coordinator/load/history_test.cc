@@ -62,6 +62,29 @@ TEST(History, ComparesOutputsByteByByte) {
   EXPECT_FALSE(verdict.holds());
 }
 
+TEST(History, AFileWithoutALineOfALogIsNone) {
+  HistoryReader plan("plan.json");
+  EXPECT_FALSE(plan.take(R"({"version":1,"stages":[]})").value()) << "it may be cut short";
+  EXPECT_THAT(plan.finish().error().message, HasSubstr("plan.json:1"));
+  HistoryReader cut("log.jsonl");
+  ASSERT_TRUE(cut.take(R"({"number":0,"request":"a","latency_ms":1})").value());
+  EXPECT_FALSE(cut.take(R"({"number":1,"requ)").value());
+  EXPECT_TRUE(cut.finish());
+  EXPECT_EQ(cut.cut_lines(), 1U);
+}
+
+TEST(History, KnowsItsTermsAndWhetherTheStreamEnded) {
+  HistoryReader reader("log.jsonl");
+  ASSERT_TRUE(reader.take(R"({"term":3,"lease":"a"})").value());
+  ASSERT_TRUE(reader.take(R"({"number":0,"request":"a","latency_ms":1,"term":3})").value());
+  ASSERT_TRUE(reader.take(R"({"term":5,"lease":"a"})").value());
+  EXPECT_EQ(reader.terms(), 2U);
+  EXPECT_EQ(reader.term(), 5U);
+  EXPECT_FALSE(reader.ended());
+  ASSERT_TRUE(reader.take(R"({"ends":true,"term":5})").value());
+  EXPECT_TRUE(reader.ended());
+}
+
 TEST(History, RefusesLinesOfSomethingElse) {
   const auto problem = [](std::string_view line) {
     const auto read = parse_history_line(line);
