@@ -110,8 +110,8 @@ void DeployControl::begin_resplit(LineChannel peer, ControlJson question) {
       });
 }
 
-std::vector<FoundDeployment> find_deployments(const fs::path& folder) {
-  std::vector<FoundDeployment> found;
+FoundDeployments find_deployments(const fs::path& folder) {
+  FoundDeployments found;
   std::error_code absent;
   for (fs::directory_iterator entry(folder, absent), end; !absent && entry != end;
        entry.increment(absent)) {
@@ -119,10 +119,14 @@ std::vector<FoundDeployment> find_deployments(const fs::path& folder) {
     if (!name.starts_with(kControlPrefix) || !name.ends_with(kControlSuffix)) continue;
     auto description = ask_once(entry->path(), {{"ask", "describe"}},
                                 deadline_after(kControlPatience), /*wake=*/-1);
-    // One that was killed left its file.
-    if (description) found.push_back({entry->path(), *std::move(description)});
+    // One that was killed left its file, at which nobody listens.
+    if (description) {
+      found.answering.push_back({entry->path(), *std::move(description)});
+    } else if (description.error().code == ErrorCode::kTimeout) {
+      found.silent.push_back(entry->path());
+    }
   }
-  std::ranges::sort(found, {}, [](const FoundDeployment& one) {
+  std::ranges::sort(found.answering, {}, [](const FoundDeployment& one) {
     return integer_in<std::int64_t>(one.description.value("pid", ControlJson())).value_or(0);
   });
   return found;

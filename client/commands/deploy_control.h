@@ -79,9 +79,13 @@ struct FoundDeployment {
   std::filesystem::path file;
   nlohmann::json description;
 };
-/// Returns the deployments of a folder that answer, by their process ids; none if there is no such
-/// folder.
-std::vector<FoundDeployment> find_deployments(const std::filesystem::path& folder);
+/// Deployments of a folder. Threads: one owner.
+struct FoundDeployments {
+  std::vector<FoundDeployment> answering;     ///< sorted by their process ids
+  std::vector<std::filesystem::path> silent;  ///< files of those that are there and do not answer
+};
+/// Returns the deployments of a folder; none if there is no such folder.
+FoundDeployments find_deployments(const std::filesystem::path& folder);
 /// Asks a deployment to resplit, and waits for its answer until `stop` is readable (-1: never).
 /// Fails: with its reason; kUnavailable (it ended), kClosed (stopped; it goes on with it).
 Expected<nlohmann::json> ask_to_resplit(const std::filesystem::path& file,

@@ -76,7 +76,16 @@ class ResplitCommand final : public Command {
 
   Expected<int> run(Context& context) override {
     context.stop.watch();
-    const std::vector<FoundDeployment> all = find_deployments(runtime_folder());
+    const FoundDeployments found = find_deployments(runtime_folder());
+    const std::vector<FoundDeployment>& all = found.answering;
+    for (const std::filesystem::path& file : found.silent) {
+      context.err << fmt::format(
+          "a deployment does not answer within {} s ({}): is it stopped (kill -CONT), or busy?\n",
+          kControlPatience.count(), printable(file.string()));
+    }
+    if (all.empty() && !found.silent.empty()) {
+      return fail(ErrorCode::kTimeout, "no deployment answers");
+    }
     if (plan_file_.empty() && split_.empty()) return list(context, all);
     PARETO_ASSIGN(const FoundDeployment chosen, choose(all));
     AnswerJson question{{"ask", "resplit"}};

@@ -48,7 +48,7 @@ std::string sentence_of(const grpc::Status& status) {
   // A server that shuts down says "Cancelling all calls" or, out of time, "CANCELLED".
   if (status.error_code() == grpc::StatusCode::CANCELLED &&
       (said.starts_with("CANCEL") || said.starts_with("Cancel"))) {
-    return "the call was ended: its daemon is ending";
+    return "the daemon ended the call: its session is over, or the daemon is ending";
   }
   return printable(said, kLongestMessage);
 }

@@ -66,7 +66,9 @@ Expected<std::unique_ptr<TensorFolder>> TensorFolder::open(const fs::path& path)
 
 Expected<> TensorFolder::lock() {
   const fs::path path = path_ / "lock";
-  lock_ = FileDescriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  lock_ = FileDescriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  // Nobody else may take the lock.
+  if (lock_) static_cast<void>(::fchmod(lock_.get(), 0600));
   if (!lock_) return tl::unexpected(error_from_errno(errno, path.string()));
   if (::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return tl::unexpected(error_from_errno(errno, path.string()));

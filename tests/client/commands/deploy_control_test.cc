@@ -76,7 +76,7 @@ TEST_F(DeployControlTest, ADeploymentAnswersLinesOfJson) {
     }
     const std::string deep(100'000, '[');
     EXPECT_TRUE(answer_to(deep).contains("error"));
-    const auto found = find_deployments(runtime_);
+    const auto found = find_deployments(runtime_).answering;
     ASSERT_EQ(found.size(), 1U);
     EXPECT_EQ(found[0].description["pid"], 12);
     const auto done = ask_to_resplit(file_, {{"ask", "resplit"}, {"split", "a"}}, -1);
@@ -89,7 +89,7 @@ TEST_F(DeployControlTest, ADeploymentAnswersLinesOfJson) {
   }
   EXPECT_FALSE(fs::exists(file_)) << "its file goes with it";
   EXPECT_FALSE(cluster::connect_at(file_));
-  EXPECT_TRUE(find_deployments(folder_.path() / "absent").empty());
+  EXPECT_TRUE(find_deployments(folder_.path() / "absent").answering.empty());
 }
 
 TEST_F(DeployControlTest, ALineThatIsTooLongIsRefused) {

@@ -311,8 +311,8 @@ TEST_F(GrpcDaemonClientTest, EveryStatusHasItsCode) {
 TEST_F(GrpcDaemonClientTest, WordsOfGrpcAreNotPassedOn) {
   const auto client = connect().value();
   for (const auto& [status, sentence] : std::vector<std::pair<grpc::Status, std::string>>{
-           {{grpc::StatusCode::CANCELLED, "CANCELLED"}, "its daemon is ending"},
-           {{grpc::StatusCode::CANCELLED, "Cancelling all calls"}, "its daemon is ending"},
+           {{grpc::StatusCode::CANCELLED, "CANCELLED"}, "the daemon is ending"},
+           {{grpc::StatusCode::CANCELLED, "Cancelling all calls"}, "the daemon is ending"},
            {{grpc::StatusCode::UNAVAILABLE, "Socket closed"}, "its daemon closed the connection"},
            {{grpc::StatusCode::UNAVAILABLE, "recvmsg:Connection reset by peer"},
             "the connection to its daemon broke (Connection reset by peer)"}}) {
