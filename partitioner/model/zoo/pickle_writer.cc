@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "partitioner/model/zoo/pickle.h"
@@ -99,7 +100,8 @@ Expected<> write_tensor(PickleText& out, const Tensor& tensor, std::size_t stora
 
 Expected<PickledState> pickle_state(const Entries& entries) {
   PickledState state;
-  std::map<std::pair<const std::byte*, std::size_t>, std::size_t> known;
+  // A storage has one type: torch.load gives all its tensors that of the first.
+  std::map<std::tuple<const std::byte*, std::size_t, DType>, std::size_t> known;
   PickleText out;
   out.raw("\x80\x02");
   out.global("collections OrderedDict");
@@ -107,7 +109,7 @@ Expected<PickledState> pickle_state(const Entries& entries) {
   for (const auto& [name, tensor] : entries) {
     PARETO_ASSIGN(Tensor dense, row_major(tensor));
     const auto [place, fresh] = known.try_emplace(
-        std::pair(dense.bytes().data(), dense.size_bytes()), state.storages.size());
+        std::tuple(dense.bytes().data(), dense.size_bytes(), dense.dtype()), state.storages.size());
     PARETO_TRY(out.text(name));
     PARETO_TRY(with_context(write_tensor(out, dense, place->second), "\"{}\"", name));
     if (fresh) state.storages.push_back(std::move(dense));

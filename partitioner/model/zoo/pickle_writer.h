@@ -16,8 +16,8 @@ struct PickledState {
   std::vector<Tensor> storages;  ///< number i is the record "data/i": dense, row by row
 };
 
-/// Writes an OrderedDict of tensors. Tensors that share their bytes share a storage. Fails:
-/// kInvalidArgument (a name of more than 4 GiB), kExhausted.
+/// Writes an OrderedDict of tensors. Tensors of one type that share their bytes share a storage.
+/// Fails: kInvalidArgument (a name of more than 4 GiB), kExhausted.
 Expected<PickledState> pickle_state(const Entries& entries);
 
 }  // namespace pareto::model::zoo
