@@ -38,6 +38,7 @@ using model::Model;
 
 constexpr const char* kPictureFormats[] = {"html", "svg", "png", "dot"};
 constexpr const char* kPictureOnStdout = "-";
+constexpr const char* kUsualSplits = "modules";
 /// Number of characters up to which values that cross are listed next to a cut of the page.
 constexpr std::size_t kMostShownValues = 120;
 
@@ -85,8 +86,13 @@ class GraphCommand final : public Command {
     const std::string output = output_path();
     if (output != kPictureOnStdout) PARETO_TRY(check_writable("--output", output));
     if (!csv_.empty()) PARETO_TRY(check_writable("--csv", csv_));
-    PARETO_ASSIGN(const auto candidates, planning::select_cuts(model, splits_));
-    PARETO_ASSIGN(std::vector<ShownCut> cuts, show_cuts(model, candidates, options_.batch));
+    auto candidates = planning::select_cuts(model, splits_);
+    // A picture of a model without ends of modules has no table of them.
+    if (!candidates && splits_ == kUsualSplits && candidates.error().code == ErrorCode::kNotFound) {
+      candidates = std::vector<model::Cut>();
+    }
+    PARETO_TRY(candidates);
+    PARETO_ASSIGN(std::vector<ShownCut> cuts, show_cuts(model, *candidates, options_.batch));
     PARETO_TRY(add_figures(context, model, cuts));
     PARETO_ASSIGN(const auto drawn, drawn_.find(model, options_.batch));
     for (const model::Cut& cut : drawn) options_.cuts.push_back({cut.name, cut.before});
@@ -339,7 +345,7 @@ class GraphCommand final : public Command {
   ModelFlags model_;
   RunCuts drawn_;
   StoreFlags store_;
-  std::string splits_ = "modules";
+  std::string splits_ = kUsualSplits;
   std::string view_ = "modules";
   std::string format_ = "html";
   CLI::Option* format_option_ = nullptr;

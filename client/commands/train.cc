@@ -75,7 +75,9 @@ class TrainCommand final : public Command {
     PARETO_TRY(files_.check());
     PARETO_ASSIGN(auto earlier, find_earlier(context));
     train::TrainingSetup setup;
-    PARETO_TRY(read_flags(context, earlier ? &earlier->checkpoint.setup : nullptr, setup));
+    PARETO_TRY(read_flags(
+        context, earlier ? &earlier->checkpoint.setup : nullptr,
+        earlier ? earlier->checkpoint.progress.position : train::TrainingPosition{}, setup));
     const auto micro_batches = train::micro_batch_sizes(setup.batches.batch, setup.micro_batches);
     PARETO_ASSIGN(const Model model, plan_.open_model(context, setup, micro_batches));
     PARETO_ASSIGN(const Model loss,
@@ -116,12 +118,23 @@ class TrainCommand final : public Command {
     return std::optional(std::move(found));
   }
 
+  /// Checks that a training that goes on ends no earlier than its checkpoint. `done`: its position.
+  static Expected<> check_epochs(std::int64_t epochs, const train::TrainingPosition& done) {
+    const std::int64_t begun = done.epoch + (done.step_in_epoch > 0 ? 1 : 0);
+    if (epochs >= begun) return {};
+    return fail(ErrorCode::kInvalidArgument,
+                "--epochs {}: the checkpoint is {} {}: its weights cannot be those of fewer",
+                epochs, done.step_in_epoch > 0 ? "in epoch" : "after epoch", begun);
+  }
+
+  /// `done`: the position of the checkpoint that a training goes on from.
   Expected<> read_flags(Context& context, const train::TrainingSetup* earlier,
-                        train::TrainingSetup& setup) {
+                        const train::TrainingPosition& done, train::TrainingSetup& setup) {
     PARETO_TRY(plan_.read(context, earlier));
     if (earlier != nullptr) {
       setup = *earlier;
       if (epochs_->count() > 0) setup.epochs = learning_.epochs;
+      PARETO_TRY(check_epochs(setup.epochs, done));
       data_.complete(*earlier);
       PARETO_TRY(check_setup(setup));
       PARETO_TRY(take_files(context, earlier->files));

@@ -73,10 +73,11 @@ Expected<> validate(Context& context, const model::Model& model,
 Expected<> validate_training(Context& context, const model::Model& model,
                              const std::vector<model::Cut>& cuts, std::int64_t batch,
                              const std::optional<BatchRange>& range);
-/// Replays a step of a training with each cut that is a set of operators, at the sizes of its
-/// micro-batches, unless somebody did. Fails: as validate_training().
+/// Replays a step of a training with each cut, at the sizes of its micro-batches, unless somebody
+/// did: gradients that cross lie in memory as they came, and LibTorch may add them up in another
+/// order. Fails: as validate_training().
 Expected<> validate_trained(Context& context, const model::Model& model, const model::Model& loss,
-                            std::vector<model::Cut> cuts,
+                            const std::vector<model::Cut>& cuts,
                             const std::vector<std::int64_t>& micro_batches);
 
 }  // namespace pareto::client::commands

@@ -32,7 +32,7 @@ void DataFlags::add_to(CLI::App& app, bool required) {
   set_value(app.add_option("--limit", limit,
                            "number of samples that are looked at, evenly spaced (default: all)"),
             "N")
-      ->check(CLI::PositiveNumber.description(""));
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40).description(""));
 }
 
 Expected<std::unique_ptr<data::DataSet>> DataFlags::open(

@@ -34,7 +34,7 @@ void PictureFlags::add_to(CLI::App& app) {
       set_value(app.add_option("--batch", options_.batch,
                                "batch size that is drawn (default: the smallest)"),
                 "N")
-          ->check(CLI::PositiveNumber.description("")),
+          ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40).description("")),
       set_value(app.add_option("--browser", browser_.program,
                                "program that draws (default: chromium, or google-chrome)"),
                 "FILE")};

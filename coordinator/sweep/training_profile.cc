@@ -19,15 +19,12 @@ constexpr int kUncountedSteps = 2;
 constexpr int kCountedSteps = 5;
 constexpr double kProfiledRate = 1e-4;
 
-/// Returns the number of operators up to the last one that has a parameter to train. If no
-/// parameter of a model asks for a gradient, all are trained.
+/// Returns the number of operators up to the last one that has a parameter to train.
 std::int64_t trained_end(const model::Graph& graph) {
-  const bool all = std::ranges::none_of(graph.weights, &model::GraphWeight::is_trainable);
   for (std::size_t i = graph.operators.size(); i > 0; --i) {
     const auto& weights = graph.operators[i - 1].weights;
     const bool trains = std::ranges::any_of(weights, [&](std::int64_t weight) {
-      const model::GraphWeight& one = graph.weights[static_cast<std::size_t>(weight)];
-      return one.is_parameter && (all || one.is_trainable);
+      return graph.weights[static_cast<std::size_t>(weight)].is_trainable;
     });
     if (trains) return static_cast<std::int64_t>(i);
   }

@@ -32,11 +32,9 @@ std::string module_of_weight(const std::string& name) {
   return dot == std::string::npos ? std::string() : name.substr(0, dot);
 }
 
-/// Returns the settings with the parameters frozen that the model does not train. One of which no
-/// parameter asks for a gradient was made without a thought of training: all are trained.
+/// Returns the settings with the parameters frozen that the model does not train.
 plan::TrainingSettings with_untrained(const model::Model& model, plan::TrainingSettings settings) {
   const auto& weights = model.graph().weights;
-  if (std::ranges::none_of(weights, &model::GraphWeight::is_trainable)) return settings;
   for (const model::GraphWeight& weight : weights) {
     if (!weight.is_parameter || weight.is_trainable ||
         plan::is_frozen(settings.frozen, weight.name))

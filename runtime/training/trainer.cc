@@ -69,6 +69,11 @@ std::vector<bool> find_written(torch::jit::Graph& graph) {
   return written;
 }
 
+/// Returns whether autograd differentiates by such numbers.
+bool has_gradient(const at::Tensor& tensor) {
+  return tensor.is_floating_point() || tensor.is_complex();
+}
+
 class TrainingRunner final : public ShardRunner, public Trainer {
  public:
   TrainingRunner(const plan::Shard& shard, const RunnerOptions& options, torch::jit::Module module,
@@ -87,7 +92,7 @@ class TrainingRunner final : public ShardRunner, public Trainer {
   Expected<> prepare(const plan::Shard& shard, const WeightSource& weights) {
     for (const plan::WeightRef& weight : shard.weights) {
       at::Tensor own = module_.attr(weight.name).toTensor().detach().clone();
-      const bool trains = weight.is_parameter && own.is_floating_point() &&
+      const bool trains = weight.is_parameter && has_gradient(own) &&
                           !plan::is_frozen(settings_.frozen, weight.name);
       if (trains) trained_.emplace_back(weight.name, own.requires_grad_(true));
       weights_.emplace_back(weight.name, own);
@@ -103,8 +108,11 @@ class TrainingRunner final : public ShardRunner, public Trainer {
     const auto graph = module_.get_method("run").graph();
     auto evaluated = graph->copy();
     copy_written_weights(*evaluated);
-    auto trained = training_graph(
-        *graph, [&](const std::string& path) { return plan::is_frozen(settings_.frozen, path); });
+    const auto is_frozen = [&](const std::string& path) {
+      return plan::is_frozen(settings_.frozen, path);
+    };
+    PARETO_TRY(check_trainable(*graph, is_frozen));
+    auto trained = training_graph(*graph, is_frozen);
     written_ = find_written(*trained);
     draws_ = draws_random_numbers(*trained);
     evaluate_.emplace(compile_graph(evaluated, "run"));
@@ -302,7 +310,7 @@ class TrainingRunner final : public ShardRunner, public Trainer {
       arguments[i] = map_tensors(arguments[i], [&](const at::Tensor& tensor) {
         const std::size_t index = kept.leaves.size();
         kept.leaves.emplace_back();
-        if (index >= wanted.size() || !wanted[index] || !tensor.is_floating_point()) return tensor;
+        if (index >= wanted.size() || !wanted[index] || !has_gradient(tensor)) return tensor;
         const at::Tensor leaf = tensor.detach().requires_grad_(true);
         kept.leaves.back() = leaf;
         // An operator may not write to a leaf.

@@ -12,26 +12,60 @@
 namespace pareto::runtime {
 namespace {
 
-/// Operators that behave differently in training, and which of their inputs says so.
-constexpr std::array<std::pair<std::string_view, std::size_t>, 10> kSwitched{{
-    {"aten::batch_norm", 5},
-    {"aten::instance_norm", 5},
-    {"aten::dropout", 2},
-    {"aten::dropout_", 2},
-    {"aten::feature_dropout", 2},
-    {"aten::alpha_dropout", 2},
-    {"aten::feature_alpha_dropout", 2},
-    {"aten::feature_dropout_", 2},
-    {"aten::alpha_dropout_", 2},
-    {"aten::feature_alpha_dropout_", 2},
+/// An operator that behaves differently in training.
+struct Switched {
+  std::string_view kind;
+  std::string_view input;  ///< name of the input that says so
+  bool draws = true;       ///< it draws random numbers then
+};
+
+constexpr std::array<Switched, 16> kSwitched{{
+    {"aten::batch_norm", "training", false},
+    {"aten::instance_norm", "use_input_stats", false},
+    {"aten::dropout", "train"},
+    {"aten::dropout_", "train"},
+    {"aten::feature_dropout", "train"},
+    {"aten::alpha_dropout", "train"},
+    {"aten::feature_alpha_dropout", "train"},
+    {"aten::feature_dropout_", "train"},
+    {"aten::alpha_dropout_", "train"},
+    {"aten::feature_alpha_dropout_", "train"},
+    {"aten::rrelu", "training"},
+    {"aten::rrelu_", "training"},
+    {"aten::lstm", "train"},
+    {"aten::gru", "train"},
+    {"aten::rnn_tanh", "train"},
+    {"aten::rnn_relu", "train"},
 }};
 
-std::optional<std::size_t> training_input(const torch::jit::Node* node) {
+const Switched* find_switched(const torch::jit::Node* node) {
   const std::string_view kind = node->kind().toQualString();
-  const auto* const found =
-      std::ranges::find(kSwitched, kind, &std::pair<std::string_view, std::size_t>::first);
-  if (found == kSwitched.end() || found->second >= node->inputs().size()) return std::nullopt;
-  return found->second;
+  const auto* const found = std::ranges::find(kSwitched, kind, &Switched::kind);
+  return found == kSwitched.end() ? nullptr : found;
+}
+
+/// Returns the place of an operator's input of that name.
+std::optional<std::size_t> input_named(const torch::jit::Node* node, std::string_view name) {
+  const c10::FunctionSchema* const schema = node->maybeSchema();
+  if (schema == nullptr) return std::nullopt;
+  const auto index = schema->argumentIndexWithName(std::string(name));
+  if (!index || static_cast<std::size_t>(*index) >= node->inputs().size()) return std::nullopt;
+  return static_cast<std::size_t>(*index);
+}
+
+std::optional<std::size_t> training_input(const torch::jit::Node* node) {
+  const Switched* const found = find_switched(node);
+  return found == nullptr ? std::nullopt : input_named(node, found->input);
+}
+
+/// Returns whether a norm has statistics that its momentum, a constant 0, never changes.
+bool never_changes_its_statistics(const torch::jit::Node* node) {
+  if (node->kind() != c10::Symbol::fromQualString("aten::batch_norm")) return false;
+  const auto mean = input_named(node, "running_mean");
+  const auto momentum = input_named(node, "momentum");
+  if (!mean || !momentum || node->input(*mean)->mustBeNone()) return false;
+  const auto value = torch::jit::toIValue(node->input(*momentum));
+  return value && value->isDouble() && value->toDouble() == 0;
 }
 
 }  // namespace
@@ -46,6 +80,20 @@ std::shared_ptr<torch::jit::Graph> training_graph(
     if (input && !is_frozen(node->scopeName())) node->replaceInput(*input, on);
   });
   return copy;
+}
+
+Expected<> check_trainable(const torch::jit::Graph& graph,
+                           const std::function<bool(const std::string& path)>& is_frozen) {
+  Expected<> checked;
+  for_each_node(const_cast<torch::jit::Graph&>(graph).block(), [&](torch::jit::Node* node) {
+    if (!checked || !never_changes_its_statistics(node) || is_frozen(node->scopeName())) return;
+    checked =
+        fail(ErrorCode::kInvalidArgument,
+             "the batch norm {} has a momentum of 0, which is how a file keeps momentum=None: "
+             "its statistics would never change. Give it a momentum, or freeze it (--freeze)",
+             node->scopeName());
+  });
+  return checked;
 }
 
 torch::jit::Code compile_graph(const std::shared_ptr<torch::jit::Graph>& graph, const char* name) {
@@ -69,8 +117,8 @@ bool draws_random_numbers(torch::jit::Graph& graph) {
   bool draws = false;
   for_each_node(graph.block(), [&](torch::jit::Node* node) {
     // LibTorch's list of such operators lacks most kinds of dropout.
-    const std::string_view kind = node->kind().toQualString();
-    draws = draws || node->isNondeterministic() || kind.find("dropout") != std::string_view::npos;
+    const Switched* const switched = find_switched(node);
+    draws = draws || node->isNondeterministic() || (switched != nullptr && switched->draws);
   });
   return draws;
 }

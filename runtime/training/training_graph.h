@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/error.h"
 #include "runtime/torch/compat.h"
 
 namespace pareto::runtime {
@@ -18,6 +19,11 @@ namespace pareto::runtime {
 /// module path as scope.
 std::shared_ptr<torch::jit::Graph> training_graph(
     const torch::jit::Graph& graph, const std::function<bool(const std::string& path)>& is_frozen);
+
+/// Checks that a graph says what its operators do in training. Fails: kInvalidArgument, naming the
+/// module (a norm with momentum=None, which a file keeps as one that never changes its statistics).
+Expected<> check_trainable(const torch::jit::Graph& graph,
+                           const std::function<bool(const std::string& path)>& is_frozen);
 
 /// Compiles a graph, whose loops then ask whether they shall stop.
 torch::jit::Code compile_graph(const std::shared_ptr<torch::jit::Graph>& graph, const char* name);

@@ -42,11 +42,17 @@ TEST_F(Train, CountsWhatCodecsMadeOfActivationsAndGradients) {
 }
 
 TEST_F(Train, GoesOnWithItsCodecsAtTheSameCut) {
-  const auto done = train({"--split", "after:features.7", "--codec", "fp16", "--epochs", "1",
-                           "--rate-schedule", "constant", "--checkpoint", path("run")});
+  const auto done = train({"--split", "after:features.7", "--codec", "fp16", "--rate-schedule",
+                           "constant", "--checkpoint", path("run")});
   ASSERT_EQ(done.exit_code, 0) << done.errors;
-  const auto on = paretoctl({"train", "--resume", path("run"), "--split", "after:features.7",
-                             "--epochs", "2", "--data", "npy:" + path("samples")});
+  const auto go_on = [&](const std::string& epochs) {
+    return paretoctl({"train", "--resume", path("run"), "--split", "after:features.7", "--epochs",
+                      epochs, "--data", "npy:" + path("samples")});
+  };
+  const auto fewer = go_on("1");
+  EXPECT_EQ(fewer.exit_code, 2);
+  EXPECT_THAT(fewer.errors, HasSubstr("--epochs 1: the checkpoint is after epoch 2"));
+  const auto on = go_on("3");
   EXPECT_EQ(on.exit_code, 0) << on.errors;
 }
 

@@ -158,6 +158,14 @@ jit::Module with_state(const jit::Module& original, const NamedTensors& state) {
   };
   put(module.named_parameters());
   put(module.named_buffers());
+  // A deep copy asks for no gradient.
+  std::map<std::string, bool> trains;
+  for (const auto& entry : original.named_parameters()) {
+    trains[entry.name] = entry.value.requires_grad();
+  }
+  for (const auto& entry : module.named_parameters()) {
+    entry.value.set_requires_grad(trains[entry.name]);
+  }
   module.eval();
   return module;
 }

@@ -75,7 +75,8 @@ struct GraphWeight {
   /// Weights of a quantised layer, which stay in the code of the shards that use them. They stand
   /// after all others, which alone are weights of the flat graph and have digests.
   bool is_packed = false;
-  bool is_trainable = false;  ///< a parameter that is not frozen: it requires a gradient
+  /// A parameter that is not frozen: it requires a gradient, or no parameter of the model does.
+  bool is_trainable = false;
 };
 
 /// Operators that no cut may part, as indices into Graph::operators.

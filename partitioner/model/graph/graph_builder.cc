@@ -80,6 +80,10 @@ class GraphBuilder {
       PARETO_TRY(add_weight(flat_.weights[i]));
       weights_[inputs[flat_.model_inputs + i]] = static_cast<std::int64_t>(i);
     }
+    // Made without a thought of training: all parameters can be trained.
+    if (std::ranges::none_of(graph_.weights, &GraphWeight::is_trainable)) {
+      for (GraphWeight& weight : graph_.weights) weight.is_trainable = weight.is_parameter;
+    }
     for (Node* node : operators_of(*flat_.graph)) PARETO_TRY(add_operator(node));
     for (const torch::jit::Value* output : flat_.graph->outputs()) {
       const auto found = values_.find(output);
