@@ -123,6 +123,8 @@ OperatorGraph::OperatorGraph(std::shared_ptr<jit::Graph> graph) : graph_(std::mo
       if (known->second >= first_made()) after.insert(maker(known->second));
     };
     for_each_read(node, [&](jit::Value* value) { read(read, value); });
+    // isMutable() asks for the node's own inputs. A branch also writes to what its blocks read.
+    const bool writes = aliases.isMutable(node) || aliases.writesToAlias(node, touched[i].values);
     for (jit::Value* output : node->outputs()) touch(output);
     const auto clash = [&](std::size_t writer, std::size_t other) {
       return touched[writer].container || touched[other].container ||
@@ -131,7 +133,7 @@ OperatorGraph::OperatorGraph(std::shared_ptr<jit::Graph> graph) : graph_(std::mo
     for (const std::size_t writer : writers) {
       if (clash(writer, i)) after.insert(writer);
     }
-    if (aliases.isMutable(node)) {
+    if (writes) {
       for (std::size_t before = 0; before < i; ++before) {
         if (clash(i, before)) after.insert(before);
       }

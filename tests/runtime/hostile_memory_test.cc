@@ -1,7 +1,6 @@
 // Shards that take memory without end: the request fails, and its memory is free again.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <malloc.h>
 #include <torch/script.h>
 
 #include "core/base/process_memory.h"
@@ -123,26 +122,6 @@ def run(self, x):
     ASSERT_TRUE(outputs) << outputs.error().message;
     kept.push_back(*std::move(outputs));
   }
-}
-
-TEST(MemoryScope, CountsTensorsUntilTheLastOneIsFreed) {
-  at::Tensor outlives;
-  {
-    const MemoryScope scope(kLimit);
-    MemoryAccount* const account = current_memory_account();
-    ASSERT_NE(account, nullptr);
-    EXPECT_EQ(account->tensor_bytes, 0);
-    {
-      const at::Tensor tensor = torch::zeros({1000});
-      EXPECT_EQ(account->tensor_bytes, 4000);
-    }
-    EXPECT_EQ(account->tensor_bytes, 0);
-    outlives = torch::zeros({1000});
-    EXPECT_THROW(torch::empty({1 << 30}), std::exception);
-  }
-  EXPECT_EQ(current_memory_account(), nullptr);
-  EXPECT_EQ(outlives.sum().item<float>(), 0);
-  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(outlives.data_ptr()) % 64, 0U);
 }
 
 }  // namespace

@@ -210,25 +210,6 @@ TEST(ScheduledEngine, OperatorsThatShareAllThreadsCountForEachWorker) {
   EXPECT_EQ(engine->worker_times(), (std::vector<Nanoseconds>{shared, shared + own}));
 }
 
-TEST(ScheduledEngine, SaysWhyABatchCannotBeCut) {
-  const c10::InferenceMode inference;
-  ThreadPool pool(2, let_work_alone);
-  const auto why = [&](const std::string& code, const Arguments& whole, const Arguments& part) {
-    MeasuredGraph graph(builtin_engines()[0], test::written_module(code), 2, pool);
-    return graph.find_batch_rule(4, whole, part);
-  };
-  const Arguments four{at::randn({4, 3})};
-  const Arguments two{at::randn({2, 3})};
-  EXPECT_EQ(why("def run(self, x):\n    return (x + 1,)\n", four, two), "");
-  EXPECT_EQ(why("def run(self, x):\n    return (x.transpose(0, 1) + 1,)\n", four, two),
-            "a tensor in it does not hold one row a sample");
-  EXPECT_EQ(why("def run(self, x):\n    return (x + 1,)\n", four, four),
-            "no argument depends on the batch");
-  EXPECT_EQ(why("def run(self, x, n: int):\n    return (x + n,)\n", {four[0], std::int64_t{4}},
-                {two[0], std::int64_t{2}}),
-            "an argument that is no tensor depends on the batch");
-}
-
 TEST(ScheduledEngine, AFailureIsThrownAndTheNextRequestRuns) {
   const c10::InferenceMode inference;
   ThreadPool pool(2, let_work_alone);

@@ -1,12 +1,10 @@
-#include "runtime/schedules/program.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
 #include "core/base/file.h"
-#include "runtime/schedules/patterns.h"
+#include "runtime/schedules/program.h"
 
 namespace pareto::schedules {
 namespace {
@@ -15,46 +13,6 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 std::filesystem::path samples() { return PARETO_SOURCE_DIR "/configs/schedules"; }
-
-TEST(ProgramPatterns, KindsWithAndWithoutNamespace) {
-  EXPECT_TRUE(fits_kind("aten::conv2d", "conv2d"));
-  EXPECT_TRUE(fits_kind("aten::conv2d", "aten::conv2d"));
-  EXPECT_TRUE(fits_kind("aten::conv2d", "*::conv?d"));
-  EXPECT_TRUE(fits_kind("prim::mkldnn_convolution", "*conv*"));
-  EXPECT_TRUE(fits_kind("conv2d", "conv*"));
-  EXPECT_FALSE(fits_kind("aten::conv2d", "prim::conv2d"));
-  EXPECT_FALSE(fits_kind("aten::conv2d", "conv"));
-  EXPECT_FALSE(fits_kind("aten::conv2d", "aten"));
-}
-
-TEST(ProgramPatterns, StarsGoBackAsFarAsNeeded) {
-  EXPECT_TRUE(fits("abcbcd", "a*bcd"));
-  EXPECT_TRUE(fits("abc", "***"));
-  EXPECT_TRUE(fits("", "*"));
-  EXPECT_FALSE(fits("", "?"));
-  EXPECT_FALSE(fits("abcbc", "a*bcd"));
-  // A pattern on which backtracking would not end within a lifetime.
-  std::string pattern;
-  for (int i = 0; i < 60; ++i) pattern += "*a";
-  EXPECT_FALSE(fits(std::string(200, 'a') + "b", pattern));
-}
-
-TEST(ProgramPatterns, ModulesAreFoundFromOutside) {
-  const auto found = [](const std::string& path, const std::string& pattern) {
-    return path.substr(0, fitting_module(path, pattern));
-  };
-  EXPECT_EQ(found("features.3.conv.0", "features.*"), "features.3");
-  EXPECT_EQ(found("features.3.conv.0", "features.3"), "features.3");
-  EXPECT_EQ(found("features.3.conv.0", "**.conv"), "features.3.conv");
-  EXPECT_EQ(found("features.3.conv.0", "features.**.0"), "features.3.conv.0");
-  EXPECT_EQ(found("features.0", "features.**.0"), "features.0");
-  EXPECT_EQ(found("Mixed_5b.branch1x1", "Mixed_*.branch*"), "Mixed_5b.branch1x1");
-  EXPECT_EQ(found("a.b.c", "**"), "a");
-  EXPECT_EQ(found("features.30", "features.3"), "");
-  EXPECT_EQ(found("features", "features.*"), "");
-  EXPECT_EQ(found("", "**"), "");
-  EXPECT_EQ(found("a.b", "*.*.*"), "");
-}
 
 constexpr const char* kEveryKey = R"(units:
   - {name: stem, modules: [features.0, "features.1"], except: ["features.0.1"], join: true, tags: [compute], worker: left}
@@ -111,23 +69,6 @@ TEST(Program, ItsJsonSaysTheSameToBothReaders) {
   ASSERT_TRUE(as_yaml) << as_yaml.error().message;
   EXPECT_EQ(*as_yaml, *program);
   EXPECT_EQ(to_json(*again), json);
-}
-
-TEST(Program, JsonByteForByte) {
-  const auto program = program_from_yaml(
-      "units: [{modules: [\"a\\\"\\u00e4.*\"], join: true, tags: [memory]}]\n"
-      "split: {parts: 2}\norder: [{tag: memory}, {part: later}]\n"
-      "workers: [{name: a, takes: [memory]}]\nmost_memory: 1KiB\n",
-      "p.yaml");
-  // No worker takes "other", which concerns a graph, and not the text.
-  ASSERT_TRUE(program) << program.error().message;
-  EXPECT_EQ(to_json(*program),
-            "{\"units\":[{\"modules\":[\"a\\\"\u00e4.*\"],\"join\":true,\"tags\":[\"memory\"]}],"
-            "\"split\":{\"parts\":2,\"at_least\":1},"
-            "\"order\":[{\"tag\":\"memory\"},{\"part\":\"later\"}],"
-            "\"workers\":[{\"name\":\"a\",\"takes\":[\"memory\"]}],\"most_memory\":1024}");
-  EXPECT_EQ(program_from_json(to_json(*program)), *program);
-  EXPECT_EQ(to_json(Program{}), "{}");
 }
 
 TEST(Program, TheSamplesAreWellAndShort) {
@@ -217,21 +158,6 @@ TEST(Program, Limits) {
   for (int i = 0; i < 64; ++i) list += ", a";
   expect_refused("units: [{modules: [" + list + "]}]", HasSubstr("at most 64 texts"));
   expect_refused("# " + std::string(256 << 10, 'x'), HasSubstr("a program has at most 256 KiB"));
-}
-
-TEST(Program, BytesFromElsewhereAreJson) {
-  for (const std::string& text :
-       {std::string(), std::string("split: {parts: 2}"), std::string("{\"split\": {\"parts\": 2}"),
-        std::string("\0{}", 3), std::string("{\"a\": &b [*b]}"), std::string("{\"\xff\": 1}")}) {
-    const auto program = program_from_json(text);
-    ASSERT_FALSE(program) << text;
-    EXPECT_EQ(program.error().code, ErrorCode::kInvalidArgument);
-  }
-  EXPECT_FALSE(program_from_json(std::string(100'000, '[') + std::string(100'000, ']')));
-  EXPECT_FALSE(program_from_json("[1, 2]"));
-  EXPECT_FALSE(program_from_json("{\"split\": {\"parts\": 1e9}}"));
-  EXPECT_FALSE(program_from_json("{\"most_memory\": -1}"));
-  EXPECT_FALSE(program_from_json("{" + std::string(256 << 10, ' ') + "}"));
 }
 
 }  // namespace

@@ -87,6 +87,25 @@ TEST(Trainer, GoesForwardBackwardAndSteps) {
   EXPECT_TRUE((*trainer)->norms()->empty()) << "gradients are cleared";
 }
 
+TEST(Trainer, ComplexNumbersAreTrainedToo) {
+  test::HandMadeShard shard;
+  const at::Tensor complex = torch::complex(rows(), rows());
+  shard.weight("w", torch::complex(torch::ones({3}), torch::zeros({3})))
+      .input("x", tensor_of(complex))
+      .code("def run(self, x):\n    return (torch.view_as_real(x * self.w),)\n");
+  const auto trainer = load(std::move(shard));
+  ASSERT_TRUE(trainer) << trainer.error().message;
+  const auto forward = (*trainer)->forward(0, {{tensor_of(complex)}, {true}, None{}});
+  ASSERT_TRUE(forward) << forward.error().message;
+  EXPECT_EQ(forward->wants_gradient, std::vector<bool>{true});
+  const auto back = (*trainer)->backward(0, {{tensor_of(torch::ones({2, 3, 2}))}, {}, {}});
+  ASSERT_TRUE(back) << back.error().message;
+  ASSERT_EQ(back->values.size(), 1U);
+  EXPECT_TRUE(to_torch(*back->values[0].get_if<Tensor>())
+                  .equal(torch::complex(torch::ones({2, 3}), torch::ones({2, 3}))));
+  EXPECT_EQ((*trainer)->norms().value().size(), 1U) << "the parameter has a gradient";
+}
+
 TEST(Trainer, RefusesPassesThatDoNotFollow) {
   const auto trainer = load(multiplies());
   ASSERT_TRUE(trainer);

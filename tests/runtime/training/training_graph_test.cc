@@ -71,6 +71,59 @@ TEST(TrainingGraph, EveryKindOfDropoutDrops) {
   }
 }
 
+TEST(TrainingGraph, SlopesOfRreluAreDrawn) {
+  const auto graph = graph_of("    return (torch.rrelu(x, 0.1, 0.3, False),)\n");
+  const at::Tensor x = at::full({64}, -1.0);
+  EXPECT_TRUE(first_of(graph, x).allclose(at::full({64}, -0.2)));
+  const at::Tensor drawn = first_of(training_graph(*graph, freezes_nothing), x);
+  EXPECT_GT(drawn.std().item<double>(), 0);
+  EXPECT_TRUE(draws_random_numbers(*graph));
+}
+
+TEST(TrainingGraph, DropoutBetweenLayersOfRecurrentNetworksDrops) {
+  for (const char* const kind : {"gru", "rnn_tanh", "rnn_relu"}) {
+    const auto graph = graph_of(
+        "    w = [torch.ones([3 * 4, 2]), torch.ones([3 * 4, 4]), torch.ones([3 * 4, 4]),\n"
+        "         torch.ones([3 * 4, 4])]\n"
+        "    if \"" +
+        std::string(kind) +
+        "\" != \"gru\":\n"
+        "        w = [torch.ones([4, 2]), torch.ones([4, 4]), torch.ones([4, 4]), torch.ones([4, "
+        "4])]\n"
+        "    y, h = torch." +
+        kind +
+        "(x, torch.zeros([2, 1, 4]), w, False, 2, 0.5, False, False, False)\n"
+        "    return (y,)\n");
+    const at::Tensor x = at::ones({8, 1, 2});
+    EXPECT_TRUE(first_of(graph, x).equal(first_of(graph, x))) << kind;
+    const auto training = training_graph(*graph, freezes_nothing);
+    at::manual_seed(1);
+    const at::Tensor once = first_of(training, x);
+    EXPECT_FALSE(once.equal(first_of(training, x))) << kind << ": it draws";
+    EXPECT_TRUE(draws_random_numbers(*graph)) << kind;
+  }
+}
+
+TEST(TrainingGraph, ANormThatNeverChangesItsStatisticsIsRefused) {
+  const auto norm = [](const char* momentum) {
+    return graph_of(
+        "    mean = torch.zeros([3])\n"
+        "    var = torch.ones([3])\n"
+        "    return (torch.batch_norm(x, None, None, mean, var, False, " +
+        std::string(momentum) + ", 1e-5, False),)\n");
+  };
+  EXPECT_TRUE(check_trainable(*norm("0.1"), freezes_nothing));
+  const auto refused = check_trainable(*norm("0.0"), freezes_nothing);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("momentum=None"), std::string::npos);
+  EXPECT_TRUE(check_trainable(*norm("0.0"), [](const std::string&) { return true; })) << "frozen";
+  EXPECT_TRUE(check_trainable(
+      *graph_of("    return (torch.batch_norm(x, None, None, None, None, True, 0.0, 1e-5, "
+                "False),)\n"),
+      freezes_nothing))
+      << "it has no statistics";
+}
+
 TEST(TrainingGraph, OperatorsInBranchesAndLoopsAreSwitched) {
   const auto graph = graph_of(
       "    for i in range(2):\n"

@@ -57,41 +57,6 @@ TEST(Simplify, LeavesListsThatChangeAsTheyAre) {
   }
 }
 
-TEST(PythonNumbers, DoNotDecideTheTypeOfAResult) {
-  const auto module = scripted("Numbers", "\ndef forward(self, x):\n    return x + 1\n");
-  const auto graph = graph_of(module);
-  // As a tracer writes it: the number as a tensor of no dimensions.
-  torch::jit::Node* const add =
-      nodes_of_kind(graph->block(), c10::Symbol::fromQualString("aten::add")).at(0);
-  {
-    const torch::jit::WithInsertPoint here(add);
-    add->replaceInput(1, graph->insertConstant(at::scalar_tensor(2.5, at::kDouble)));
-  }
-  use_numbers(*graph);
-  torch::jit::Node* const fresh =
-      nodes_of_kind(graph->block(), c10::Symbol::fromQualString("aten::add")).at(0);
-  const auto number = torch::jit::toIValue(fresh->input(1));
-  ASSERT_TRUE(number);
-  EXPECT_EQ(number->toDouble(), 2.5);
-  const at::Tensor half = at::ones({2}, at::kBFloat16);
-  EXPECT_EQ(interpreted(graph, module, {half}).toTensor().scalar_type(), at::kBFloat16);
-}
-
-TEST(PythonNumbers, AreNoTensorsOfOneElement) {
-  const auto module = scripted("Numbers", "\ndef forward(self, x):\n    return x + 1\n");
-  for (const at::Tensor& tensor : {at::ones({1}), at::scalar_tensor(true, at::kBool)}) {
-    const auto graph = graph_of(module);
-    torch::jit::Node* const add =
-        nodes_of_kind(graph->block(), c10::Symbol::fromQualString("aten::add")).at(0);
-    const torch::jit::WithInsertPoint here(add);
-    add->replaceInput(1, graph->insertConstant(tensor));
-    use_numbers(*graph);
-    torch::jit::Node* const left =
-        nodes_of_kind(graph->block(), c10::Symbol::fromQualString("aten::add")).at(0);
-    EXPECT_TRUE(torch::jit::toIValue(left->input(1))->isTensor()) << tensor.sizes();
-  }
-}
-
 TEST(LiftAttributes, TensorsOfAllPlacesAreInputsOnce) {
   torch::manual_seed(5);
   torch::jit::Module module("__torch__.Lift");

@@ -11,7 +11,7 @@
 
 #include "runtime/shard_runner.h"
 
-namespace pareto::runtime {
+namespace pareto::runtime::kernels {
 namespace {
 
 using dnnl::memory;
@@ -135,4 +135,4 @@ TEST_F(PackedWeightsTest, OfManyThreadsAllGetTheSame) {
 }
 
 }  // namespace
-}  // namespace pareto::runtime
+}  // namespace pareto::runtime::kernels

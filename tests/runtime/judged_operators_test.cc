@@ -1,6 +1,4 @@
 // The lists of operators, against what LibTorch has.
-#include "runtime/archive/operator_review.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <torch/csrc/jit/runtime/operator.h>
@@ -9,6 +7,8 @@
 #include <algorithm>
 #include <set>
 #include <string>
+
+#include "runtime/archive/operator_review.h"
 
 namespace pareto::runtime {
 namespace {
@@ -29,7 +29,7 @@ std::set<std::string> names_in(std::span<const OperatorGroup> groups) {
   return names;
 }
 
-TEST(OperatorReview, NoOperatorIsInBothLists) {
+TEST(JudgedOperators, NoOperatorIsInBothLists) {
   const std::set<std::string> allowed = names_in(allowed_operators());
   for (const std::string& name : names_in(refused_operators())) {
     EXPECT_FALSE(allowed.contains(name)) << name;
@@ -40,7 +40,7 @@ TEST(OperatorReview, NoOperatorIsInBothLists) {
   }
 }
 
-TEST(OperatorReview, EveryOperatorOfLibTorchWasJudged) {
+TEST(JudgedOperators, EveryOperatorOfLibTorchWasJudged) {
 #if TORCH_VERSION_MAJOR > 1
   GTEST_SKIP() << "operators that came with LibTorch 2 are refused until they were judged";
 #endif
@@ -54,7 +54,7 @@ TEST(OperatorReview, EveryOperatorOfLibTorchWasJudged) {
   }
 }
 
-TEST(OperatorReview, WhatTouchesMoreThanNumbersIsRefused) {
+TEST(JudgedOperators, WhatTouchesMoreThanNumbersIsRefused) {
   for (const char* const name :
        {"aten::from_file", "aten::save", "aten::set_", "aten::resize_", "aten::manual_seed",
         "aten::wait", "prim::Print", "prim::PythonOp", "prim::fork", "prim::rpc_async",
@@ -69,14 +69,6 @@ TEST(OperatorReview, WhatTouchesMoreThanNumbersIsRefused) {
   const auto unknown = check_operator("mine::read_anything");
   ASSERT_FALSE(unknown);
   EXPECT_THAT(unknown.error().message, HasSubstr("mine::read_anything is not one"));
-}
-
-TEST(OperatorReview, AnOwnersLibraryAddsItsOperatorsButNotTheRefusedOnes) {
-  ASSERT_FALSE(check_operator("owners::twice"));
-  allow_operator("owners::twice");
-  EXPECT_TRUE(check_operator("owners::twice"));
-  allow_operator("image::write_file");
-  EXPECT_FALSE(check_operator("image::write_file"));
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 // Models that run at some batches only, whose batch is not the first dimension, or whose integers
 // may not be zero.
+#include "partitioner/model/graph/example_runs.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -263,6 +265,61 @@ def forward(self, x):
   }
   EXPECT_THAT(seen, ::testing::IsSubsetOf({-100, 0, 8, 3, 1, 9, 4}));
   EXPECT_THAT(seen, ::testing::Contains(9));
+}
+
+TEST(Attempts, BeginWithTwoBatchesAndEndWithUsualOnes) {
+  const auto shapes = parse_input_shapes("3x8").value();
+  const std::vector<Attempt> usual{{1}, {4}, {8}, {16}, {32}};
+  std::vector<Attempt> expected{{2, 3}, {1, 2}};
+  expected.insert(expected.end(), usual.begin(), usual.end());
+  EXPECT_EQ(attempts(shapes, {}), expected);
+  expected = {{2, 3}, {1, 2}, {5, 10}, {5}, {7, 14}, {7}};
+  expected.insert(expected.end(), usual.begin(), usual.end());
+  EXPECT_EQ(attempts(shapes, {5, 7}), expected);
+  EXPECT_EQ(attempts(parse_input_shapes("[3x8]").value(), {5}), (std::vector<Attempt>{{1}}))
+      << "no input has a batch";
+}
+
+/// Returns what a run notes of one value.
+ExampleRun noted(const c10::IValue& value, bool knows_ranges, bool is_of_data) {
+  ExampleRun run;
+  run.seen.assign(1, Value());
+  run.layouts.resize(1);
+  run.reasons.resize(1);
+  run.ranges.resize(1);
+  run.samples.resize(1);
+  run.knows_ranges = knows_ranges;
+  run.is_of_data = is_of_data;
+  run.see(0, value);
+  return run;
+}
+
+TEST(ExampleRun, NotesTheRangeAndTheFirstElementsOfIntegers) {
+  const at::Tensor numbers = torch::tensor({{5, -3}, {0, 9}});
+  const ExampleRun all = noted(numbers.t(), true, true);
+  ASSERT_TRUE(all.ranges[0]);
+  EXPECT_EQ(all.ranges[0]->low, -3);
+  EXPECT_EQ(all.ranges[0]->high, 9);
+  EXPECT_EQ(all.samples[0], (std::vector<std::int64_t>{5, 0, -3, 9})) << "row by row";
+  EXPECT_FALSE(noted(numbers, false, true).ranges[0]);
+  EXPECT_TRUE(noted(numbers, true, false).samples[0].empty());
+  EXPECT_EQ(noted(torch::tensor({true, false}), true, true).ranges[0]->high, 1);
+}
+
+TEST(ExampleRun, OtherValuesHaveNeither) {
+  for (const c10::IValue& value :
+       {c10::IValue(at::ones({2})), c10::IValue(at::zeros({0}, at::kLong)), c10::IValue(7),
+        c10::IValue(), c10::IValue(at::Tensor()), c10::IValue("text"),
+        c10::IValue(c10::List<at::Tensor>({at::ones({1}, at::kLong)}))}) {
+    const ExampleRun run = noted(value, true, true);
+    EXPECT_FALSE(run.ranges[0]) << value.tagKind();
+    EXPECT_TRUE(run.samples[0].empty()) << value.tagKind();
+  }
+}
+
+TEST(ExampleRun, AValueThatCannotTravelSaysWhy) {
+  const ExampleRun run = noted(c10::Device("cpu"), true, true);
+  EXPECT_FALSE(run.seen[0]);
 }
 
 }  // namespace

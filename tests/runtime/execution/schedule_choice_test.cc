@@ -1,4 +1,6 @@
 // Shards that run by a schedule.
+#include "runtime/execution/schedule_choice.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -198,6 +200,55 @@ def run(self, x, n: int):
   EXPECT_THAT(stopped.error().message, HasSubstr("it was stopped"));
   *stop = false;
   EXPECT_TRUE(runner->run(finite));
+}
+
+/// Returns a shard of rows of four numbers, with that result.
+HandMadeShard of_rows(const std::string& result) {
+  const auto example = [](std::int64_t batch) {
+    return runtime::from_torch(torch::ones({batch, 4})).value();
+  };
+  HandMadeShard shard;
+  shard.shard().inputs.push_back({"x", join_specs(example(1), 1, example(2), 2).value()});
+  shard.code("def run(self, x):\n    return (" + result + ",)\n");
+  return shard;
+}
+
+TEST(ShardSchedules, ABatchWhoseSamplesMeetIsNotCut) {
+  // By its sizes the first could be cut: only its results tell.
+  for (const char* const result : {"x - x.mean(0)", "torch.relu(x).cumsum(0)", "x.flip(0) + 1"}) {
+    HandMadeShard shard = of_rows(result);
+    const auto plain = shard.load(by_schedule("sequential", "plain", 1, 4)).value();
+    const auto runner = shard.load(by_schedule("microbatch", "plain", 2, 4));
+    ASSERT_TRUE(runner) << runner.error().message;
+    EXPECT_THAT((*runner)->report().schedule_reason,
+                HasSubstr("the batch is not cut: its results are not those of the plain engine"))
+        << result;
+    torch::manual_seed(3);
+    const std::vector<Value> rows{runtime::from_torch(torch::randn({4, 4})).value()};
+    EXPECT_TRUE(bit_equal(Tuple{plain->run(rows).value()}, Tuple{(*runner)->run(rows).value()}));
+  }
+}
+
+TEST(ShardSchedules, AShardThatComputesNothingHasEverySchedule) {
+  HandMadeShard shard = of_rows("x");
+  for (const std::string& name : schedules::schedule_names()) {
+    if (name == "program") continue;
+    const auto runner = shard.load(by_schedule(name, "plain", 2, 4));
+    ASSERT_TRUE(runner) << name << ": " << runner.error().message;
+    const std::vector<Value> rows{runtime::from_torch(torch::randn({4, 4})).value()};
+    EXPECT_TRUE(bit_equal(Tuple{rows}, Tuple{(*runner)->run(rows).value()})) << name;
+  }
+}
+
+TEST(ShardSchedules, AProgramThatDoesNotFitIsRefused) {
+  HandMadeShard shard = two_branches();
+  for (const char* const program :
+       {"{", "{\"unit\":[]}", "{\"workers\":[{\"name\":\"a\",\"takes\":[\"compute\"]}]}",
+        "{\"most_memory\":1}"}) {
+    const auto runner = shard.load(by_schedule(program));
+    ASSERT_FALSE(runner) << program;
+    EXPECT_EQ(runner.error().code, ErrorCode::kInvalidArgument) << runner.error().message;
+  }
 }
 
 }  // namespace

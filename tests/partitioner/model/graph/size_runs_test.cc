@@ -1,4 +1,6 @@
 // Models whose inputs may have several sizes: what crosses a cut follows them, or does not cross.
+#include "partitioner/model/graph/size_runs.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,53 +20,6 @@ using test::scripted;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
-
-/// Fits an expression to a function, as runs of a model would.
-template <typename Function>
-std::optional<SizeExpression> fitted(const VaryingSize& range, Function dimension,
-                                     int* asked = nullptr) {
-  SizeFit fit(range, dimension(range.least), dimension(range.most));
-  int count = 0;
-  while (const auto size = fit.telling_size()) {
-    fit.see(*size, dimension(*size));
-    if (++count > 20) break;
-  }
-  if (asked != nullptr) *asked = count;
-  return fit.simplest();
-}
-
-TEST(SizeFit, FindsWhatRoundsDown) {
-  const VaryingSize range{"H", 33, 300, 1};
-  for (const std::int64_t divisor : {1, 2, 3, 4, 8, 16, 32}) {
-    for (const std::int64_t offset : {-7, -1, 0, 1, 3, 31}) {
-      const SizeExpression known{0, 1, offset, divisor};
-      int asked = 0;
-      const auto found = fitted(
-          range, [&](std::int64_t size) { return known.at(size); }, &asked);
-      ASSERT_TRUE(found);
-      for (std::int64_t size = range.least; size <= range.most; ++size) {
-        ASSERT_EQ(found->at(size), known.at(size)) << known.text("H") << " at " << size;
-      }
-      EXPECT_LE(asked, 12) << known.text("H");
-    }
-  }
-}
-
-TEST(SizeFit, SaysSimpleThings) {
-  const VaryingSize every32{"H", 192, 256, 32};
-  // On these sizes nothing is rounded.
-  EXPECT_EQ(fitted(every32, [](std::int64_t size) { return (size + 3) / 4; })->text("H"), "H/4");
-  const VaryingSize all{"H", 192, 256, 1};
-  EXPECT_EQ(fitted(all, [](std::int64_t size) { return (size + 3) / 4; })->text("H"), "(H+3)/4");
-  EXPECT_EQ(fitted(all, [](std::int64_t size) { return 2 * size; })->text("H"), "2H");
-  EXPECT_EQ(fitted(all, [](std::int64_t size) { return size - 2; })->text("H"), "H-2");
-  EXPECT_EQ(fitted(all, [](std::int64_t size) { return size; })->text("H"), "H");
-}
-
-TEST(SizeFit, RefusesASquare) {
-  const VaryingSize range{"H", 8, 16, 1};
-  EXPECT_FALSE(fitted(range, [](std::int64_t size) { return size * size; }));
-}
 
 std::vector<std::string> crossing(const Model& model) {
   std::vector<std::string> all;
