@@ -200,7 +200,7 @@ Expected<std::vector<PassRecord>> passes_from_json(const std::string& text) {
     for (const Json& json : parse_json<Json>(text)) {
       PassRecord& pass = passes.emplace_back();
       read_whole(json, "round", pass.round);
-      read_whole(json, "repeat", pass.repeat);
+      json.at("repeat").get_to(pass.repeat);
       json.at("sentinel_plan_ms").get_to(pass.plan_ms);
       json.at("sentinel_loop_ms").get_to(pass.loop_ms);
       pass.seconds = json.value("seconds", 0.0);

@@ -14,10 +14,10 @@
 #include "coordinator/cluster/cluster.h"
 #include "coordinator/cluster/control_address.h"
 #include "coordinator/data/preprocessing.h"
-#include "coordinator/tasks/arrivals.h"
-#include "coordinator/tasks/task_file.h"
 #include "daemon/config.h"
 #include "partitioner/planning/frontiers/frontier_file.h"
+#include "partitioner/planning/tasks/arrivals.h"
+#include "partitioner/planning/tasks/task_file.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/text.h"
 

@@ -35,21 +35,21 @@ void check_fault_answer(const std::string& line) {
 }
 
 void check_question(const std::string& line) {
-  const auto object = client::object_in(line);
+  const auto object = client::commands::object_in(line);
   if (!object) return;
-  static_cast<void>(client::text_at(*object, "ask"));
-  const auto question = client::resplit_question(*object);
+  static_cast<void>(client::commands::text_at(*object, "ask"));
+  const auto question = client::commands::resplit_question(*object);
   if (!question || !question->plan) return;
   const std::string plan = plan::to_json(*question->plan);
-  const auto again = client::resplit_question({{"plan", nlohmann::json::parse(plan)}});
+  const auto again = client::commands::resplit_question({{"plan", nlohmann::json::parse(plan)}});
   if (!again || !again->plan || plan::to_json(*again->plan) != plan) std::abort();
 }
 
 void check_answer(const std::string& line) {
-  const auto read = client::control_answer(line);
+  const auto read = client::commands::control_answer(line);
   if (!read) return;
   const std::string written = dump(*read);
-  const auto again = client::control_answer(written);
+  const auto again = client::commands::control_answer(written);
   if (!again || *again != *read) std::abort();
 }
 

@@ -10,12 +10,12 @@
 #include <string>
 
 #include "client/commands/batch_range.h"
-#include "coordinator/tasks/arrivals.h"
-#include "coordinator/tasks/cost_expression.h"
-#include "coordinator/tasks/task_mix.h"
 #include "coordinator/train/learning_rate.h"
 #include "core/base/text.h"
 #include "partitioner/model/graph/input_shape.h"
+#include "partitioner/planning/tasks/arrivals.h"
+#include "partitioner/planning/tasks/cost_expression.h"
+#include "partitioner/planning/tasks/task_mix.h"
 #include "tests/fuzz/text.h"
 
 namespace {
@@ -86,7 +86,7 @@ void read_rate(const std::string& text) {
 }
 
 void read_batches(const std::string& text) {
-  const auto range = client::parse_batch_range(text);
+  const auto range = client::commands::parse_batch_range(text);
   if (range && *range) check((*range)->least >= 1 && (*range)->least <= (*range)->most);
 }
 
