@@ -261,9 +261,10 @@ struct Include {
 };
 
 struct Source {
-  fs::path path;       ///< path from the root of the tree
-  std::string folder;  ///< "core/wire"
-  std::vector<Include> includes;
+  fs::path path{};       ///< path from the root of the tree
+  std::string folder{};  ///< "core/wire"
+  std::size_t lines = 0;
+  std::vector<Include> includes{};
 };
 
 std::string folder_of(const fs::path& path) { return path.parent_path().string(); }
@@ -278,12 +279,13 @@ std::vector<Source> read_tree() {
     for (const auto& entry : fs::recursive_directory_iterator(root / top)) {
       const fs::path extension = entry.path().extension();
       if (extension != ".cc" && extension != ".h") continue;
-      Source source{fs::relative(entry.path(), root), "", {}};
+      Source source{.path = fs::relative(entry.path(), root)};
       source.folder = folder_of(source.path);
       std::ifstream file(entry.path());
       std::string line;
       std::smatch match;
       while (std::getline(file, line)) {
+        ++source.lines;
         // A regular expression for every line of the tree would take a minute.
         if (line.find("include") == std::string::npos) continue;
         if (std::regex_search(line, match, kInclude)) {
@@ -331,6 +333,38 @@ TEST(Layering, EveryListedArrowIsUsed) {
     for (const std::string& target : targets) {
       ADD_FAILURE() << folder << " may include " << target << ", and does not: take the arrow away";
     }
+  }
+}
+
+TEST(Layering, SourcesHave400LinesAtMost) {
+  for (const Source& source : read_tree()) {
+    EXPECT_LE(source.lines, 400U) << source.path << ": it is several things by now";
+  }
+}
+
+TEST(Layering, NoClassIsInTwoSources) {
+  // Members are defined at the beginning of a line.
+  static const std::regex kMember(R"(^[A-Za-z:][^;=(]*?\b([A-Z]\w*)::~?\w+\()");
+  static const std::regex kNamespace(R"(^namespace (pareto[\w:]*) \{)");
+  std::map<std::string, std::set<fs::path>> sources_of;
+  for (const Source& source : read_tree()) {
+    if (source.path.extension() != ".cc") continue;
+    std::ifstream file(fs::path(PARETO_SOURCE_DIR) / source.path);
+    std::string line;
+    std::string space;
+    std::smatch match;
+    while (std::getline(file, line)) {
+      if (line.find("namespace") == 0 && std::regex_search(line, match, kNamespace)) {
+        space = match[1];
+      } else if (line.find("::") != std::string::npos && std::regex_search(line, match, kMember)) {
+        sources_of[space + "::" + match[1].str()].insert(source.path);
+      }
+    }
+  }
+  ASSERT_GT(sources_of.size(), 100U);
+  for (const auto& [name, sources] : sources_of) {
+    EXPECT_EQ(sources.size(), 1U) << name << " is in " << sources.begin()->string() << " and in "
+                                  << sources.rbegin()->string() << ": give each a class";
   }
 }
 
