@@ -107,7 +107,7 @@ Expected<bool> replay_training(Context& context, const model::Model& model,
   if (difference->empty()) return true;
   return fail(ErrorCode::kInvalidArgument,
               "no cut to train at \"{}\": at batch {} its two halves do not learn what the whole "
-              "model does: {}",
+              "model does: {}; `paretoctl verify --trainable` tries the others",
               cut.name, batch, *difference);
 }
 

@@ -70,9 +70,7 @@ std::vector<bool> find_written(torch::jit::Graph& graph) {
 }
 
 /// Returns whether autograd differentiates by such numbers.
-bool has_gradient(const at::Tensor& tensor) {
-  return tensor.is_floating_point() || tensor.is_complex();
-}
+bool has_gradient(const at::Tensor& one) { return one.is_floating_point() || one.is_complex(); }
 
 class TrainingRunner final : public ShardRunner, public Trainer {
  public:

@@ -50,7 +50,7 @@ TEST_F(ChildProcessTest, ASilentOneIsNotWaitedForForEver) {
 TEST_F(ChildProcessTest, AProgramThatDoesNotExistIsNamed) {
   const auto child = ChildProcess::start("/no/such/paretod", {}, folder_.path() / "log");
   ASSERT_FALSE(child);
-  EXPECT_EQ(child.error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(child.error().code, ErrorCode::kUnavailable);
   EXPECT_THAT(child.error().message, HasSubstr("/no/such/paretod"));
 }
 
