@@ -62,6 +62,11 @@ class FakeDaemon final : public cluster::DaemonClient {
   void set_rate_over(const std::string& transport, double bytes_per_second) {
     rates_[transport] = bytes_per_second;
   }
+  /// Lets its stages answer steps of training, and says so.
+  void serve_training() {
+    info_.trains = true;
+    script_.training = true;
+  }
   void set_round_trip(Nanoseconds round_trip) { round_trip_ = round_trip; }
   void set_netem_interface(const std::string& name) { config_.netem_interface = name; }
   void serve_tcp() { info_.data["tcp"] = "test:2"; }

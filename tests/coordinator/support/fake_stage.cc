@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/control/hello.h"
+#include "core/control/training_message.h"
 #include "core/transport/ping.h"
 
 namespace pareto::test {
@@ -96,6 +97,7 @@ bool FakeStage::handle(transport::Received received) {
         Tuple{{"exhausted", fmt::format("stage {} on {}: no memory", request_.stage, device_)}};
     return downstream_->send(message).has_value();
   }
+  if (script_.training) return train(std::move(message));
   message.body = add_to_all(message.body, operators_);
   wire::StageTimes times;
   times.stage = request_.stage;
@@ -109,6 +111,22 @@ bool FakeStage::handle(transport::Received received) {
   if (script_.misreporting) times.compute = Nanoseconds(-1);
   message.timeline.push_back(times);
   return downstream_->send(message).has_value();
+}
+
+bool FakeStage::train(Message message) {
+  const control::TrainingPlace place{message.pipeline, message.request, message.sequence};
+  if (message.kind == MessageKind::kStep) {
+    auto command = control::step_from(std::move(message));
+    if (!command) return false;
+    const Nanoseconds pass = operators_.load() * script_.operator_time.value_or(Nanoseconds(1));
+    command->times.push_back({.forward = pass, .backward = 2 * pass});
+    return downstream_->send(control::step_message(place, *std::move(command))).has_value();
+  }
+  // Gradients are for the coordinator only: stages wait for none.
+  const bool is_first = request_.stage == 0;
+  if (is_first && !upstream_->send(control::gradient_message(place, {}))) return false;
+  if (!request_.downstream.empty()) return downstream_->send(message).has_value();
+  return downstream_->send(control::outcome_message(place, {.loss = 1, .correct = 0})).has_value();
 }
 
 }  // namespace pareto::test

@@ -31,6 +31,9 @@ struct StageScript {
   std::optional<Nanoseconds> operator_time;
   Nanoseconds shard_time{};
   Nanoseconds sway{};  ///< time that every other request takes more
+  /// They answer steps of training. A forward pass takes what its operators take, a backward pass
+  /// twice that.
+  bool training = false;
 };
 
 /// Answers pings over a link until it ends.
@@ -59,6 +62,8 @@ class FakeStage {
   void serve_requests();
   /// Returns false if the stage ends with what was received.
   bool handle(transport::Received received);
+  /// Answers a message of a training; likewise.
+  bool train(wire::Message message);
 
   const control::StageRequest request_;
   const std::string device_;

@@ -5,8 +5,6 @@
 #include <map>
 
 #include "coordinator/results/front_chance.h"
-#include "coordinator/statistics/front.h"
-#include "coordinator/sweep/sweep_schedule.h"
 #include "tests/coordinator/sweep/sweep_runner_fixture.h"
 #include "tests/support/front_property.h"
 
@@ -235,44 +233,6 @@ TEST_F(AdaptiveSweepTest, AFailedTrialLeavesTheRace) {
   EXPECT_EQ(trial("all-on:b").p_front, 0);
   EXPECT_EQ(trial("cut5").status, results::TrialStatus::kOk);
   EXPECT_FALSE(run_.finished.empty());
-}
-
-/// Adds rounds by number, in each of which all requests took that many ms.
-void add_rounds(results::TrialRecord& trial, const std::map<int, double>& rounds) {
-  for (const auto& [number, latency_ms] : rounds) {
-    results::TrialRound& round = trial.rounds.emplace_back();
-    round.round = number;
-    round.latency_ms.assign(12, latency_ms);
-    round.intervals_s.assign(12, latency_ms / 1e3);
-    trial.latency.samples += 12;
-  }
-}
-
-TEST(RaceSchedule, TheFrontIsOfWhatIsBelieved) {
-  results::RunRecord run;
-  for (int i = 0; i < 6; ++i) {
-    results::TrialRecord& trial = run.trials.emplace_back();
-    trial.plan.stages.emplace_back().end = 10;
-    trial.prediction = results::Prediction{.latency_ms = 10.0 + i, .samples_per_s = 100.0 - i};
-    // The machine was a fifth slower in round 1.
-    if (i != 1) add_rounds(trial, {{0, 10.0 + i}, {1, 1.2 * (10 + i)}});
-  }
-  add_rounds(run.trials[1], {{0, 10.5}});
-  for (results::TrialRecord& trial : run.trials) {
-    trial.latency.p50_ms =
-        (trial.rounds.front().latency_ms[0] + trial.rounds.back().latency_ms[0]) / 2;
-    trial.throughput.samples_per_s = 1e3 / trial.latency.p50_ms;
-  }
-  statistics::settle_by_rounds(run.trials, 1);
-  ASSERT_TRUE(run.trials[1].on_front) << "10.5 ms against 11, the median of the other's";
-  ASSERT_FALSE(run.trials[0].on_front);
-  SweepOptions options;
-  options.adaptive = true;
-  const auto schedule = make_schedule(run, options);
-  schedule->next(run);
-  schedule->mark(run);
-  EXPECT_TRUE(run.trials[0].on_front);
-  EXPECT_FALSE(run.trials[1].on_front) << "in the round that both have it is slower";
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <utility>
 
 #include "coordinator/sweep/sweep_plan.h"
 #include "core/base/file.h"
@@ -15,34 +14,6 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
-
-TEST_F(SweepPlanTest, PlansAreTakenAsTheyStandUnderEveryCondition) {
-  SweepOptions made;
-  made.splits = "percent:50";
-  made.transports = {"grpc"};
-  made.batches = {2};
-  made.codecs = {"int8"};
-  SweepOptions options;
-  options.plans = {{"mine", plan_sweep(model_, cluster_, made).value().front().plan}};
-  std::swap(options.plans[0].plan.stages[0].device, options.plans[0].plan.stages[1].device);
-  options.conditions = {"none", "/somewhere/lte.yaml"};
-  const auto trials = plan_sweep(model_, cluster_, options).value();
-  ASSERT_EQ(trials.size(), 2U);
-  EXPECT_EQ(trials[0].id, "mine");
-  EXPECT_EQ(trials[1].id, "mine/lte");
-  for (const results::TrialRecord& trial : trials) {
-    EXPECT_EQ(trial.plan, options.plans[0].plan);
-    EXPECT_EQ(trial.name, "mine");
-    EXPECT_EQ(trial.transport, "grpc");
-    EXPECT_EQ(trial.codec, "int8");
-    EXPECT_EQ(trial.batch, 2);
-    EXPECT_EQ(trial.split->cuts.size(), 1U);
-  }
-  const SweepOptions back = sweep_options_from_json(to_json(options)).value();
-  ASSERT_EQ(back.plans.size(), 1U);
-  EXPECT_EQ(back.plans[0].name, "mine");
-  EXPECT_EQ(back.plans[0].plan, options.plans[0].plan);
-}
 
 TEST_F(SweepPlanTest, APlanThatCannotBeDeployedIsToldWhole) {
   SweepOptions made;

@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "tests/coordinator/support/fake_devices.h"
 #include "tests/coordinator/sweep/sweep_plan_fixture.h"
 
@@ -12,7 +10,6 @@ namespace pareto::sweep {
 namespace {
 
 using testing::AllOf;
-using testing::ElementsAre;
 using testing::HasSubstr;
 
 TEST_F(SweepPlanTest, ARunIsNewAndThenContinuedWithoutWhatItMeasured) {
@@ -124,51 +121,6 @@ TEST_F(SweepPlanTest, ARunOfSeveralSettingsGoesOnByEachOfThem) {
     EXPECT_EQ(run.trials[i].id, trials[i].id);
     EXPECT_EQ(run.trials[i].plan, trials[i].plan);
     EXPECT_EQ(run.trials[i].rounds.size(), i == 3 ? 1U : 0U);
-  }
-}
-
-TEST(SweepOptionsJson, ComesBackAsItWas) {
-  SweepOptions options;
-  options.splits = "percent:5";
-  options.stages = {2, 3};
-  options.batches = {1, 8};
-  options.transports = {"grpc"};
-  options.rounds = 9;
-  options.codec_error = 0.25;
-  options.seed = ~std::uint64_t{0};
-  options.conditions = {"/somewhere/wifi.yaml"};
-  options.timeout_ms = 120'000;
-  options.settings.schedule = R"({"split":{"parts":2}})";
-  const SweepOptions back = sweep_options_from_json(to_json(options)).value();
-  EXPECT_EQ(to_json(back), to_json(options));
-  EXPECT_THAT(back.batches, ElementsAre(1, 8));
-  EXPECT_EQ(back.codec_error, 0.25);
-  EXPECT_EQ(back.timeout_ms, 120'000);
-  EXPECT_EQ(back.seed, ~std::uint64_t{0});
-  EXPECT_EQ(back.settings.schedule, options.settings.schedule);
-  // A run of one kind of settings says nothing of others, as runs of earlier versions.
-  EXPECT_FALSE(nlohmann::json::parse(to_json(options)).contains("more_settings"));
-  EXPECT_TRUE(back.more_settings.empty());
-  SweepOptions several = options;
-  several.more_settings = {{"plain", "fp32", 2, 0, "clusters"}, {"auto", "bf16", 1, 0.1}};
-  const SweepOptions both = sweep_options_from_json(to_json(several)).value();
-  EXPECT_EQ(both.settings, several.settings);
-  EXPECT_EQ(both.more_settings, several.more_settings);
-  // Of before the network could be another one.
-  auto old = nlohmann::json::parse(to_json(options));
-  old.erase("conditions");
-  EXPECT_THAT(sweep_options_from_json(old.dump()).value().conditions, ElementsAre("none"));
-  // Of before one could say how long a request may take.
-  old.erase("timeout_ms");
-  EXPECT_EQ(sweep_options_from_json(old.dump()).value().timeout_ms, load::kRequestTimeout.count());
-  // Of before there were schedules.
-  old.erase("schedule");
-  EXPECT_EQ(sweep_options_from_json(old.dump()).value().settings.schedule, "sequential");
-  // Of before a plan could span another number of devices than 2.
-  old["stages"] = 2;
-  EXPECT_THAT(sweep_options_from_json(old.dump()).value().stages, ElementsAre(2));
-  for (const char* text : {"", "{}", "[]", "{\"splits\":3}", "nonsense"}) {
-    EXPECT_EQ(sweep_options_from_json(text).error().code, ErrorCode::kCorrupt) << text;
   }
 }
 

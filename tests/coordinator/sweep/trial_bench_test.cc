@@ -3,8 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "coordinator/sweep/reference_plan.h"
-#include "tests/coordinator/sweep/sweep_runner_fixture.h"
+#include "tests/coordinator/sweep/trial_bench_fixture.h"
 
 namespace pareto::sweep {
 namespace {
@@ -12,21 +11,6 @@ namespace {
 using testing::HasSubstr;
 using testing::SizeIs;
 using testing::StartsWith;
-
-/// Trials 0 to 2 cut the model between a and b; 3 is all on a, 4 all on b.
-class TrialBenchTest : public SweepRunnerTest {
- protected:
-  TrialBenchTest()
-      : clock_of_passes_(machine_, run_.passes, std::nullopt),
-        bench_({workload_, *cluster_, test::sharing(transport_), {}}, options_, run_,
-               clock_of_passes_) {}
-
-  static constexpr UnitBudget kLittle{.slice = {}, .latency_requests = 8};
-
-  SteadyClock machine_;
-  PassClock clock_of_passes_;
-  TrialBench bench_;
-};
 
 TEST_F(TrialBenchTest, MeasuresARoundInPlaceOfTheOld) {
   ASSERT_TRUE(bench_.prepare());
@@ -74,21 +58,6 @@ TEST_F(TrialBenchTest, TheLostDeviceIsNamedAndItsTrialsFailAtOnce) {
   EXPECT_TRUE(bench_.measure(3, 0, kLittle));
 }
 
-TEST_F(TrialBenchTest, AReferencePlanWhoseDeviceHangsTellsAllTrialsOfIt) {
-  run_.trials[3].status = results::TrialStatus::kFailed;
-  ReferencePlan reference(run_.trials, bench_, clock_of_passes_, std::chrono::milliseconds(200));
-  ASSERT_TRUE(bench_.prepare());
-  ASSERT_TRUE(bench_.measure(0, 0, kLittle));
-  ASSERT_FALSE(reference.read([] {}).plan_ms.empty());
-  daemons_[1]->stop();
-  EXPECT_TRUE(reference.read([] {}).plan_ms.empty());
-  EXPECT_TRUE(bench_.lost().any());
-  for (const std::size_t place : {0, 1, 4}) EXPECT_FALSE(bench_.measure(place, 1, kLittle));
-  EXPECT_TRUE(reference.read([] {}).plan_ms.empty());
-  EXPECT_EQ(daemons_[1]->calls_waited(), 1);
-  EXPECT_LE(daemons_[1]->requests_swallowed(), 1U);
-}
-
 TEST_F(TrialBenchTest, ARefusedConditionIsSaidSo) {
   ASSERT_TRUE(bench_.prepare());
   run_.trials[0].condition = "unreachable";
@@ -108,37 +77,6 @@ TEST_F(TrialBenchTest, PreloadsEachShardOnce) {
   ASSERT_TRUE(bench_.prepare());
   ASSERT_TRUE(bench_.measure(0, 0, kLittle));
   EXPECT_EQ(daemons_[0]->loads() + daemons_[1]->loads(), 3);
-}
-
-TEST_F(TrialBenchTest, TheReferencePlanRunsOnOneDeviceOfTheNetworkAtRest) {
-  run_.trials[3].status = results::TrialStatus::kFailed;
-  ReferencePlan reference(run_.trials, bench_, clock_of_passes_, std::chrono::seconds(10));
-  EXPECT_EQ(reference.id(), "all-on:b");
-  ASSERT_TRUE(bench_.prepare());
-  int begun = 0;
-  const ReferenceReading reading = reference.read([&] { ++begun; });
-  EXPECT_FALSE(reading.plan_ms.empty());
-  EXPECT_FALSE(reading.loop_ms.empty());
-  EXPECT_EQ(begun, 1);
-  EXPECT_EQ(network_->applied.back(), "none");
-  daemons_[1]->die();
-  const ReferenceReading without = reference.read([&] { ++begun; });
-  EXPECT_TRUE(without.plan_ms.empty());
-  EXPECT_FALSE(without.loop_ms.empty()) << "the loop needs no device";
-  network_->refused = "none";
-  EXPECT_TRUE(reference.read([&] { ++begun; }).loop_ms.empty()) << "the network is another";
-  EXPECT_EQ(begun, 2);
-}
-
-TEST_F(TrialBenchTest, TheReferencePlanIsASplitOneIfNoOtherIsThere) {
-  for (const std::size_t place : {0, 3, 4}) {
-    run_.trials[place].status = results::TrialStatus::kFailed;
-  }
-  EXPECT_EQ(ReferencePlan(run_.trials, bench_, clock_of_passes_, {}).id(), "cut5");
-  for (results::TrialRecord& trial : run_.trials) trial.status = results::TrialStatus::kFailed;
-  ReferencePlan none(run_.trials, bench_, clock_of_passes_, {});
-  EXPECT_EQ(none.id(), "");
-  EXPECT_TRUE(none.read([] {}).plan_ms.empty());
 }
 
 }  // namespace
