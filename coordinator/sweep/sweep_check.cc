@@ -104,12 +104,13 @@ Expected<> check_sweep(const SweepOptions& options, const cluster::Cluster& clus
   PARETO_TRY(check_names(options));
   PARETO_TRY(refuse_twice("stages", options.stages));
   PARETO_TRY(refuse_twice("transport", options.transports));
-  PARETO_TRY(check_mixes(options));
   const int most = std::ranges::max(options.stages);
   if (static_cast<std::size_t>(most) > cluster.size()) {
     return fail(ErrorCode::kInvalidArgument, "{} stages need as many devices; there are {}", most,
                 cluster.size());
   }
+  // It makes a list of as many links as the plans have.
+  PARETO_TRY(check_mixes(options));
   return {};
 }
 

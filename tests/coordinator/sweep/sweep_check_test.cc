@@ -124,6 +124,12 @@ TEST_F(SweepCheckTest, AMixLeavesNoLinkWithoutATransport) {
       << "each fits one of the numbers of stages";
 }
 
+TEST_F(SweepCheckTest, MoreStagesThanDevicesTakeNoRoom) {
+  // A list of as many links would take 64 GiB.
+  EXPECT_EQ(refused([](SweepOptions& o) { o.stages = {std::numeric_limits<int>::max()}; }),
+            "2147483647 stages need as many devices; there are 2");
+}
+
 TEST_F(SweepCheckTest, OfGivenPlansOnlyLooksAtHowTheyAreMeasured) {
   const auto with_plan = [&](auto change) {
     return refused([&](SweepOptions& o) {
