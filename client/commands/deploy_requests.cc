@@ -197,9 +197,9 @@ std::string FileResults::json_line(const load::StreamResult& result,
 std::string FileResults::text_line(const load::StreamResult& result,
                                    const Expected<std::vector<std::string>>& files) {
   if (files) {
-    return fmt::format("{}  {:.2f} ms{}{}{}", printable(result.name), to_milliseconds(result.latency),
-                       result.sent_again > 0 ? ", sent again" : "", files->empty() ? "" : "  ",
-                       printable_lines(join(*files, " ")));
+    return fmt::format("{}  {:.2f} ms{}{}{}", printable(result.name),
+                       to_milliseconds(result.latency), result.sent_again > 0 ? ", sent again" : "",
+                       files->empty() ? "" : "  ", printable_lines(join(*files, " ")));
   }
   // A lost device fails all requests in flight: one sentence is enough.
   std::string& said = result.sent ? last_failure_ : last_not_sent_;
