@@ -75,9 +75,7 @@ class TrainCommand final : public Command {
     PARETO_TRY(files_.check());
     PARETO_ASSIGN(auto earlier, find_earlier(context));
     train::TrainingSetup setup;
-    PARETO_TRY(read_flags(
-        context, earlier ? &earlier->checkpoint.setup : nullptr,
-        earlier ? earlier->checkpoint.progress.position : train::TrainingPosition{}, setup));
+    PARETO_TRY(read_flags(context, earlier ? &earlier->checkpoint : nullptr, setup));
     const auto micro_batches = train::micro_batch_sizes(setup.batches.batch, setup.micro_batches);
     PARETO_ASSIGN(const Model model, plan_.open_model(context, setup, micro_batches));
     PARETO_ASSIGN(const Model loss,
@@ -127,17 +125,17 @@ class TrainCommand final : public Command {
                 epochs, done.step_in_epoch > 0 ? "in epoch" : "after epoch", begun);
   }
 
-  /// `done`: the position of the checkpoint that a training goes on from.
-  Expected<> read_flags(Context& context, const train::TrainingSetup* earlier,
-                        const train::TrainingPosition& done, train::TrainingSetup& setup) {
-    PARETO_TRY(plan_.read(context, earlier));
+  /// `earlier`: the checkpoint that the training goes on from; null: it begins.
+  Expected<> read_flags(Context& context, const train::Checkpoint* earlier,
+                        train::TrainingSetup& setup) {
+    PARETO_TRY(plan_.read(context, earlier != nullptr ? &earlier->setup : nullptr));
     if (earlier != nullptr) {
-      setup = *earlier;
+      setup = earlier->setup;
       if (epochs_->count() > 0) setup.epochs = learning_.epochs;
-      PARETO_TRY(check_epochs(setup.epochs, done));
-      data_.complete(*earlier);
+      PARETO_TRY(check_epochs(setup.epochs, earlier->progress.position));
+      data_.complete(earlier->setup);
       PARETO_TRY(check_setup(setup));
-      PARETO_TRY(take_files(context, earlier->files));
+      PARETO_TRY(take_files(context, earlier->setup.files));
     } else {
       PARETO_TRY(learning_.read(plan_.plan_of_file(), setup));
     }
