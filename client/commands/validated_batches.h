@@ -1,4 +1,4 @@
-// What a file remembers of the cuts of a model that were found equal to the whole (validation.h).
+// Reads from a file which cuts of a model were found equal to the whole (validation.h).
 #pragma once
 
 #include <cstdint>

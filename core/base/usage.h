@@ -1,4 +1,4 @@
-// What a command line parser says of its arguments, and how a program prints it.
+// Values, headings and pages of help for the arguments of a command line parser.
 #pragma once
 
 #include <optional>

@@ -86,7 +86,7 @@ void add_adam(const States& states, const NamedParameter& parameter, NamedTensor
 template <typename State, typename States>
 bool restore_adam(States& states, const at::Tensor& parameter, const std::string& part,
                   const at::Tensor& tensor) {
-  // What is refused leaves no state behind, which would be half a one.
+  // A state that is refused leaves none behind: it would be half a one.
   if (part == "step") {
     state_of<State>(states, parameter).step(tensor.item<std::int64_t>());
   } else if (part == "exp_avg") {

@@ -218,7 +218,7 @@ TEST(RacePlans, ThatDifferHaveFeaturesThatDiffer) {
   EXPECT_TRUE(differ([](Trial& t) { t.plan.settings.threads = 7; }));
   EXPECT_TRUE(differ([](Trial& t) { t.plan.settings.schedule = "clusters"; }));
   EXPECT_TRUE(differ([](Trial& t) { t.plan.micro_batch = 2; }));
-  // What crosses may be nothing, and a model may have no operators.
+  // Nothing may cross, and a model may have no operators.
   features([](Trial& t) { t.split->boundary_bytes = 0; });
   features([](Trial& t) { t.plan.stages = {{"a", 0, 0}}; });
 }

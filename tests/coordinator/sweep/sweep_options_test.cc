@@ -76,16 +76,16 @@ TEST(SweepOptionsJson, BringsBackEachFieldByItself) {
 
 TEST(SweepOptionsJson, OfAnEarlierVersionMeansWhatThatVersionDid) {
   auto old = nlohmann::json::parse(to_json(SweepOptions{}));
-  // Of before the network could be another one.
+  // Earlier versions had one network.
   old.erase("conditions");
   EXPECT_THAT(sweep_options_from_json(old.dump()).value().conditions, ElementsAre("none"));
-  // Of before one could say how long a request may take.
+  // Earlier versions took no longest time of a request.
   old.erase("timeout_ms");
   EXPECT_EQ(sweep_options_from_json(old.dump()).value().timeout_ms, load::kRequestTimeout.count());
-  // Of before there were schedules.
+  // Earlier versions had no schedules.
   old.erase("schedule");
   EXPECT_EQ(sweep_options_from_json(old.dump()).value().settings.schedule, "sequential");
-  // Of before a plan could span another number of devices than 2.
+  // Earlier versions had plans for two devices.
   old["stages"] = 2;
   EXPECT_THAT(sweep_options_from_json(old.dump()).value().stages, ElementsAre(2));
 }

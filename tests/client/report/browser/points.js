@@ -36,7 +36,7 @@ module.exports = async ({open, assert, frame, points, text, viewOf}) => {
   assert.ok(beaters.some(({id}) => id === chosen), 'who beats it is chosen by a click');
   assert.equal(await text(page, '#detail .badge'), 'On the front');
 
-  // What the pointer rests on is described next to it.
+  // The point under the pointer is described next to it.
   const again = (await points(page, '#chart')).find(({id}) => id === best.id);
   await page.mouse.move(again.x, again.y);
   await page.locator('.tip', {hasText: 'samples/s'}).filter({visible: true}).waitFor();

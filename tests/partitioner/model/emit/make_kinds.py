@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """Saves small models of the kinds that people write into the folder given.
 
-NAME.pt is the model. NAME.io.pt holds what Python computes: inputs in0, in1 … and outputs out0,
-out1 …
+NAME.pt is the model. NAME.io.pt holds inputs (in0, in1 …) and outputs in Python (out0, out1 …).
 """
 
 import sys
@@ -51,8 +50,7 @@ def script(name, module, *inputs, outputs=True):
 
 
 class Pixels(nn.Module):
-    """Bytes are scaled and shifted; a mask and a ramp of integers are multiplied and divided by
-    numbers."""
+    """Bytes are scaled and shifted; masks and ramps of integers are multiplied and divided."""
 
     def __init__(self):
         super().__init__()
@@ -244,8 +242,7 @@ script("objects", Objects(), torch.randn(2, 4))
 
 
 class Listed(nn.Module):
-    """Lists of objects: the length of one is known here, and that of the next follows from the
-    data."""
+    """The length of a list of objects is known here, and follows from the data in the next one."""
 
     def forward(self, x):
         kept: List[Masked] = [Masked(x, x > 0), Masked(x, x < 0)]
@@ -273,8 +270,7 @@ script("unlisted", Unlisted(), torch.randn(2, 4), outputs=False)
 
 
 class Carried(nn.Module):
-    """A loop whose length follows from the data makes another object in each step, and sometimes
-    two."""
+    """A loop whose length follows from the data makes an object in each step, sometimes two."""
 
     def __init__(self):
         super().__init__()
@@ -339,8 +335,7 @@ script("aliased", Aliased(), torch.randn(2, 4), outputs=False)
 
 
 class Checks(nn.Module):
-    """One check can fail for other data; one, of the shape, cannot; the third has a value in its
-    other branch."""
+    """One check can fail for other data, one of the shape cannot, one has a value if it fails."""
 
     def __init__(self):
         super().__init__()
