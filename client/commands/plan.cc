@@ -79,21 +79,21 @@ class PlanCommand final : public Command {
     context.stop.leave_at_once(kStoppedEarly);
     PARETO_ASSIGN(networks_, networks_of(networks_, flags_.devices));
     if (training_.is_wanted()) return training_.run(context, flags_, {networks_, save_, json_});
-    PARETO_TRY(read_wish());
+    PARETO_TRY(read_options());
     PARETO_TRY(check_outputs());
     PARETO_ASSIGN(const PlanCodecs codecs, codecs_.read());
     PARETO_ASSIGN(const sweep::AccuracyOptions dataset, accuracy_.read());
     PARETO_ASSIGN(const std::vector<cluster::NamedCondition> conditions,
                   read_conditions(networks_));
     PARETO_ASSIGN(const auto session, PlanningSession::open(context, flags_, conditions));
-    wish_.batch = flags_.batch;
+    options_.batch = flags_.batch;
     std::unique_ptr<PlanAccuracy> accuracy;
     if (!dataset.data.empty()) {
       PARETO_ASSIGN(accuracy, PlanAccuracy::open(session->model(), session->cluster(), dataset));
     }
     PARETO_ASSIGN(const profile::DeviceConstraints constraints,
                   profile::read_constraints(session->cluster(), max_memory_, first_, last_));
-    for (const planning::Objective* const one : wish_.also) {
+    for (const planning::Objective* const one : options_.also) {
       PARETO_TRY(check_figures(session->cluster(), *one));
     }
     if (!flags_.by_definition) {
@@ -107,10 +107,10 @@ class PlanCommand final : public Command {
                               profile::names_in(session->transports()),
                               probed.codecs,
                               flags_.batch,
-                              wish_.also,
+                              options_.also,
                               prefer_,
                               known_objectives(session->cluster()),
-                              wish_.pairs,
+                              options_.pairs,
                               {},
                               report::media_of(session->cluster())};
     planning::SettingsCosts costs;
@@ -125,7 +125,7 @@ class PlanCommand final : public Command {
           constrain(constraints, by.devices, inputs);
           costs.add(by.settings, std::move(inputs));
         }
-        return look_ahead(space, costs, wish_, condition);
+        return look_ahead(space, costs, options_, condition);
       };
       const auto look_until_found = [&] {
         auto outlook = look();
@@ -186,7 +186,7 @@ class PlanCommand final : public Command {
                              "largest latency with the plan's requests in flight (the column ms "
                              "at W), as 50ms"),
               "DURATION");
-    set_value(app.add_option("--min-throughput", wish_.limits.samples_per_s,
+    set_value(app.add_option("--min-throughput", options_.limits.samples_per_s,
                              "smallest throughput, in samples/s"),
               "RATE");
     set_value(app.add_option("--max-memory", max_memory_,
@@ -221,7 +221,7 @@ class PlanCommand final : public Command {
               "NAME", {"exact", "labels", "exhaustive"})
         ->capture_default_str();
     app.add_flag(
-        "--all", wish_.pairs,
+        "--all", options_.pairs,
         "show every plan of one and of two devices once, at its best window, and which plan "
         "beats it");
     app.add_flag("--no-replicas", no_replicas_,
@@ -243,16 +243,16 @@ class PlanCommand final : public Command {
     app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
   }
 
-  Expected<> read_wish() {
+  Expected<> read_options() {
     PARETO_ASSIGN(flags_.options.cuts, read_cuts());
-    PARETO_ASSIGN(wish_.also, planning::parse_also(also_));
-    PARETO_ASSIGN(wish_.preference, planning::parse_preference(prefer_, wish_.also));
+    PARETO_ASSIGN(options_.also, planning::parse_also(also_));
+    PARETO_ASSIGN(options_.preference, planning::parse_preference(prefer_, options_.also));
     if (!max_latency_.empty()) {
-      PARETO_ASSIGN(wish_.limits.latency_ms, parse_max_latency(max_latency_));
+      PARETO_ASSIGN(options_.limits.latency_ms, parse_max_latency(max_latency_));
     }
-    PARETO_ASSIGN(wish_.search, search::find_search(search_));
+    PARETO_ASSIGN(options_.search, search::find_search(search_));
     // Pipelines are what is simulated.
-    wish_.replicas = !no_replicas_ && scenario_.empty();
+    options_.replicas = !no_replicas_ && scenario_.empty();
     return {};
   }
 
@@ -325,7 +325,7 @@ class PlanCommand final : public Command {
   Expected<> save_scenario(const planning::Outlook& outlook,
                            const planning::SettingsCosts& costs) const {
     PARETO_ASSIGN(const std::string text,
-                  with_context(planning::scenario_text(outlook, costs, wish_.batch),
+                  with_context(planning::scenario_text(outlook, costs, options_.batch),
                                "--scenario {}", scenario_));
     return write_file_atomically(scenario_, text);
   }
@@ -334,7 +334,7 @@ class PlanCommand final : public Command {
   CodecFlags codecs_;
   AccuracyFlags accuracy_;
   PlanTraining training_;
-  planning::OutlookWish wish_;
+  planning::OutlookOptions options_;
   std::string networks_;
   std::string also_;
   std::string max_latency_;

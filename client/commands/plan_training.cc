@@ -31,14 +31,14 @@ double step_ms(const results::TrialRecord& trial) {
   return trial.prediction ? trial.prediction->latency_ms : std::numeric_limits<double>::infinity();
 }
 
-Expected<sweep::SweepOptions> options_of(PlanningFlags& flags, const PlanTrainingWish& wish,
+Expected<sweep::SweepOptions> options_of(PlanningFlags& flags, const PlanValues& values,
                                          const std::string& loss, const std::string& micro_batch) {
   sweep::SweepOptions options;
   options.train = true;
   options.loss = loss;
   options.splits = flags.options.splits;
   options.seed = flags.options.seed;
-  options.conditions = split_list(wish.networks);
+  options.conditions = split_list(values.networks);
   PARETO_ASSIGN(const auto settings, flags.runner.settings());
   options.settings = settings.front();
   options.more_settings.assign(settings.begin() + 1, settings.end());
@@ -93,11 +93,11 @@ void PlanTraining::add_to(CLI::App& app) {
 }
 
 Expected<int> PlanTraining::run(Context& context, PlanningFlags& flags,
-                                const PlanTrainingWish& wish) const {
+                                const PlanValues& values) const {
   PARETO_TRY(flags.read());
-  if (!wish.save.empty()) PARETO_TRY(check_writable("--save", wish.save));
-  PARETO_ASSIGN(const auto conditions, read_conditions(wish.networks));
-  PARETO_ASSIGN(sweep::SweepOptions options, options_of(flags, wish, loss_, micro_batch_));
+  if (!values.save.empty()) PARETO_TRY(check_writable("--save", values.save));
+  PARETO_ASSIGN(const auto conditions, read_conditions(values.networks));
+  PARETO_ASSIGN(sweep::SweepOptions options, options_of(flags, values, loss_, micro_batch_));
   PARETO_ASSIGN(const model::Model model, flags.model.open(context, flags.named_batches));
   PARETO_ASSIGN(options.batches, batches_for(context, model, flags.named_batches));
   options.batches.resize(1);
@@ -116,11 +116,11 @@ Expected<int> PlanTraining::run(Context& context, PlanningFlags& flags,
     return fail(ErrorCode::kExhausted, "no plan could be predicted: its networks cannot be had");
   }
   const results::TrialRecord& fastest = run.trials.front();
-  if (!wish.save.empty()) {
+  if (!values.save.empty()) {
     const plan::PlanFile file{fastest.plan, flags.model.source()};
-    PARETO_TRY(write_file_atomically(wish.save, plan::to_json(file) + "\n"));
+    PARETO_TRY(write_file_atomically(values.save, plan::to_json(file) + "\n"));
   }
-  if (wish.json) {
+  if (values.json) {
     PARETO_TRY(print_run(context, run, "json"));
   } else {
     context.out << report::trial_list(run, style_of(context))
@@ -130,7 +130,7 @@ Expected<int> PlanTraining::run(Context& context, PlanningFlags& flags,
                                report::format_figure(fastest.prediction->samples_per_s))
                 << std::flush;
   }
-  if (!wish.save.empty()) context.err << "plan: " << wish.save << std::endl;
+  if (!values.save.empty()) context.err << "plan: " << values.save << std::endl;
   return kExitDone;
 }
 

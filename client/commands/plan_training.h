@@ -14,7 +14,7 @@ class App;
 namespace pareto::client::commands {
 
 /// Values of flags that `plan` has next to --train.
-struct PlanTrainingWish {
+struct PlanValues {
   std::string networks;  ///< text of --network
   std::string save;      ///< file for the fastest plan; empty: none
   bool json = false;
@@ -32,7 +32,7 @@ class PlanTraining {
   /// Profiles training on each device, probes the links, and prints every plan that
   /// `sweep --train` would measure, the fastest first. Fails: as sweep::make_run() and
   /// sweep::predict_training() do, and if no plan has a prediction.
-  Expected<int> run(Context& context, PlanningFlags& flags, const PlanTrainingWish& wish) const;
+  Expected<int> run(Context& context, PlanningFlags& flags, const PlanValues& values) const;
 
  private:
   bool train_ = false;

@@ -46,7 +46,7 @@ struct PlanningFlags {
 /// The codecs that links between devices may choose from.
 struct PlanCodecs {
   std::vector<std::string> names{"none"};
-  double allowed_error = 0;  ///< largest allowed error; see CodecWish::allowed_error
+  double allowed_error = 0;  ///< largest allowed error; see CodecOptions::allowed_error
 };
 
 struct CodecFlags {

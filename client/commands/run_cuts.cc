@@ -42,13 +42,13 @@ void RunCuts::add_to(CLI::App& app) {
 }
 
 Expected<std::vector<model::Cut>> RunCuts::find(const model::Model& model, std::int64_t batch,
-                                                const planning::CutWish& of_auto) const {
+                                                const planning::CutOptions& of_auto) const {
   std::vector<model::Cut> cuts;
   const std::string names = text() == "none" ? std::string() : text();
   for (const std::string& name : model::split_cut_names(names)) {
-    planning::CutWish wish = of_auto;
-    wish.trainable = frontiers_.trainable() || (name == "auto" && of_auto.trainable);
-    PARETO_ASSIGN(auto chosen, planning::select_cuts(model, name, wish));
+    planning::CutOptions options = of_auto;
+    options.trainable = frontiers_.trainable() || (name == "auto" && of_auto.trainable);
+    PARETO_ASSIGN(auto chosen, planning::select_cuts(model, name, options));
     if (name == "auto") PARETO_TRY(keep_smallest(model, batch, chosen));
     if (chosen.size() != 1) {
       return fail(ErrorCode::kInvalidArgument, "--split {} names {} split points, not one", name,

@@ -41,7 +41,7 @@ class RunCuts {
   /// those modules as frozen too. Fails: as planning::select_cuts() and FrontierFlags::cuts();
   /// kInvalidArgument (a name of several cuts, one that does not lie behind the one before it).
   Expected<std::vector<model::Cut>> find(const model::Model& model, std::int64_t batch,
-                                         const planning::CutWish& of_auto = {}) const;
+                                         const planning::CutOptions& of_auto = {}) const;
 
  private:
   Expected<> check_behind(const std::vector<model::Cut>& cuts, const model::Cut& cut,

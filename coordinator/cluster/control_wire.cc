@@ -58,13 +58,13 @@ v1::ProbeLinkRequest probe_request(const std::string& transport, const std::stri
   return request;
 }
 
-v1::EmulateRequest to_wire(const EmulationWish& wish, std::chrono::milliseconds lease) {
+v1::EmulateRequest to_wire(const EmulationRequest& emulation, std::chrono::milliseconds lease) {
   v1::EmulateRequest request;
-  request.set_interface(wish.interface);
-  request.set_condition(to_text(wish.condition));
-  request.set_name(wish.name);
+  request.set_interface(emulation.interface);
+  request.set_condition(to_text(emulation.condition));
+  request.set_name(emulation.name);
   request.set_lease_ms(static_cast<std::uint32_t>(lease.count()));
-  request.set_control_interface_too(wish.control_interface_too);
+  request.set_control_interface_too(emulation.control_interface_too);
   return request;
 }
 

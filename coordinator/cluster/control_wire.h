@@ -29,7 +29,8 @@ control::v1::MeasureRateRequest rate_request(const std::string& transport,
 control::v1::ProfileRequest profile_request(const std::string& handle, std::int64_t batch,
                                             int repeats, int operator_repeats);
 /// Asks for an emulation that lasts for `lease` unless it is renewed.
-control::v1::EmulateRequest to_wire(const EmulationWish& wish, std::chrono::milliseconds lease);
+control::v1::EmulateRequest to_wire(const EmulationRequest& emulation,
+                                    std::chrono::milliseconds lease);
 /// Asks for the same time again for an emulation, or for its end.
 control::v1::EmulateRequest renewal_of(std::uint64_t lease, bool end);
 

@@ -107,7 +107,7 @@ struct LinkSpeed {
 };
 
 /// A request to make a device's network worse: proto/control.proto, Emulate.
-struct EmulationWish {
+struct EmulationRequest {
   std::string interface;
   plan::Condition condition;
   std::string name;  ///< name of the condition
@@ -195,7 +195,7 @@ class DaemonClient {
                                            const std::string& address) = 0;
   /// Emulates until the lease runs out or is ended. Fails: kPermission (the device does not allow
   /// it), kUnavailable.
-  virtual Expected<EmulationLease> emulate(const EmulationWish& wish) = 0;
+  virtual Expected<EmulationLease> emulate(const EmulationRequest& request) = 0;
   /// Renews the lease for the same time again. Fails: kNotFound (it ran out).
   virtual Expected<> renew_emulation(std::uint64_t lease) = 0;
   virtual Expected<> end_emulation(std::uint64_t lease) = 0;

@@ -256,10 +256,10 @@ class GrpcDaemonClient final : public DaemonClient {
     return with_context(from_wire(reply), "{}", name_and_address(config_));
   }
 
-  Expected<EmulationLease> emulate(const EmulationWish& wish) override {
+  Expected<EmulationLease> emulate(const EmulationRequest& request) override {
     control::v1::EmulateReply reply;
-    PARETO_TRY(call(&control::v1::Control::Stub::Emulate, to_wire(wish, kLease), reply, kMeasuring,
-                    "changing its network"));
+    PARETO_TRY(call(&control::v1::Control::Stub::Emulate, to_wire(request, kLease), reply,
+                    kMeasuring, "changing its network"));
     return EmulationLease{reply.lease(), milliseconds(reply.lease_ms())};
   }
 

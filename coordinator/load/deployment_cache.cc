@@ -44,8 +44,8 @@ cluster::Deployment* DeploymentCache::take_over(std::size_t key, const plan::Pla
                                                 const std::string& condition) {
   std::vector<std::size_t> candidates;
   for (const auto& [other, entry] : open_) {
-    const bool dear = entry.deployment->linking() > dear_opening_;
-    if (dear && entry.condition == condition) candidates.push_back(other);
+    const bool slow = entry.deployment->linking() > slow_opening_;
+    if (slow && entry.condition == condition) candidates.push_back(other);
   }
   for (const std::size_t candidate : candidates) {
     const auto found = open_.find(candidate);

@@ -33,16 +33,16 @@ class DeploymentCache {
 
   /// The time of connecting and priming from which on the next plan takes a pipeline over; below it
   /// each plan keeps its own.
-  static constexpr std::chrono::milliseconds kDearOpening{50};
+  static constexpr std::chrono::milliseconds kSlowOpening{50};
 
   DeploymentCache(const cluster::Cluster& cluster, cluster::ShardPool& pool,
                   cluster::TransportSet::Factory make_transport, cluster::DeploymentOptions options,
-                  Nanoseconds dear_opening = kDearOpening)
+                  Nanoseconds slow_opening = kSlowOpening)
       : cluster_(cluster),
         pool_(pool),
         transports_(std::move(make_transport)),
         options_(std::move(options)),
-        dear_opening_(dear_opening) {}
+        slow_opening_(slow_opening) {}
 
   struct Lease {
     cluster::Deployment* deployment = nullptr;  ///< valid until the next get() or drop()
@@ -73,7 +73,7 @@ class DeploymentCache {
   cluster::ShardPool& pool_;
   cluster::TransportSet transports_;
   const cluster::DeploymentOptions options_;
-  const Nanoseconds dear_opening_;
+  const Nanoseconds slow_opening_;
   Entries open_;
   std::uint64_t clock_ = 0;
 };

@@ -16,14 +16,15 @@ namespace {
 /// A model being run up to one cut after the other. Threads: one owner.
 class Walk {
  public:
-  Walk(cluster::Workload& workload, const CodecWish& wish) : workload_(workload), wish_(wish) {}
+  Walk(cluster::Workload& workload, const CodecOptions& options)
+      : workload_(workload), probe_(options) {}
 
   Expected<> begin() {
     // Plain, in the model's own precision: what crosses is the same in every engine and in bf16,
     // but for rounding.
     options_.engine = "plain";
-    options_.batch = wish_.batch;
-    PARETO_ASSIGN(values_, workload_.example(wish_.batch, wish_.seed));
+    options_.batch = probe_.batch;
+    PARETO_ASSIGN(values_, workload_.example(probe_.batch, probe_.seed));
     return {};
   }
 
@@ -40,7 +41,7 @@ class Walk {
 
  private:
   cluster::Workload& workload_;
-  const CodecWish& wish_;
+  const CodecOptions& probe_;
   runtime::RunnerOptions options_;
   std::vector<Value> values_;
   std::int64_t position_ = 0;
@@ -104,17 +105,17 @@ Expected<> leave_out_lossy(planning::ProbedCodecs& probed, double allowed_error)
 }  // namespace
 
 Expected<planning::ProbedCodecs> probe_codecs(
-    const cluster::Cluster& cluster, cluster::Workload& workload, const CodecWish& wish,
+    const cluster::Cluster& cluster, cluster::Workload& workload, const CodecOptions& options,
     const std::atomic<bool>& stop, const std::function<void(std::size_t, std::size_t)>& progress) {
   planning::ProbedCodecs probed;
-  probed.codecs = wish.codecs;
+  probed.codecs = options.codecs;
   const bool plain = std::ranges::all_of(probed.codecs, [](const auto& c) { return c == "none"; });
-  if (plain || wish.positions.empty()) return planning::ProbedCodecs{};
-  Walk walk(workload, wish);
+  if (plain || options.positions.empty()) return planning::ProbedCodecs{};
+  Walk walk(workload, options);
   PARETO_TRY(walk.begin());
-  for (const std::int64_t position : wish.positions) {
+  for (const std::int64_t position : options.positions) {
     if (stop) return fail(ErrorCode::kClosed, "stopped before all codecs were measured");
-    progress(probed.positions.size(), wish.positions.size());
+    progress(probed.positions.size(), options.positions.size());
     PARETO_ASSIGN(const Value value,
                   with_context(walk.to(position), "what crosses operator {}", position));
     PARETO_ASSIGN(const wire::CodecCost none, wire::codec_cost(value, nullptr));
@@ -123,7 +124,7 @@ Expected<planning::ProbedCodecs> probe_codecs(
     probed.plain_bytes.push_back(none.bytes);
     probed.crossing.push_back(std::move(costs));
   }
-  PARETO_TRY(leave_out_lossy(probed, wish.allowed_error));
+  PARETO_TRY(leave_out_lossy(probed, options.allowed_error));
   PARETO_ASSIGN(const Value same, wire::standard_activations());
   PARETO_ASSIGN(probed.standard, costs_of(same, probed.codecs));
   for (std::size_t i = 0; i < cluster.size(); ++i) {

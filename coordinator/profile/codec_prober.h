@@ -23,7 +23,7 @@
 
 namespace pareto::profile {
 
-struct CodecWish {
+struct CodecOptions {
   std::vector<std::string> codecs;      ///< names, "none" among them or not
   double allowed_error = 0;             ///< limit of CodecError::mean, at every cut
   std::vector<std::int64_t> positions;  ///< cuts to look at, ascending, inside the model
@@ -36,7 +36,7 @@ struct CodecWish {
 /// nothing is measured. Fails: kClosed (stopped), kInvalidArgument (every codec loses too much,
 /// with the one that loses least), and as running the model, codecs and devices do.
 Expected<planning::ProbedCodecs> probe_codecs(
-    const cluster::Cluster& cluster, cluster::Workload& workload, const CodecWish& wish,
+    const cluster::Cluster& cluster, cluster::Workload& workload, const CodecOptions& options,
     const std::atomic<bool>& stop, const std::function<void(std::size_t, std::size_t)>& progress);
 
 }  // namespace pareto::profile

@@ -22,14 +22,15 @@ constexpr int kMostPasses = 8;
 constexpr std::chrono::seconds kLongProfile{180};
 
 plan::DeviceProfile blank_profile(const cluster::Cluster& cluster,
-                                  const cluster::DaemonClient& device, const ProfileWish& wish) {
+                                  const cluster::DaemonClient& device,
+                                  const ProfileRequest& request) {
   plan::DeviceProfile profile;
   profile.device = device.config().name;
   profile.cpu = device.info().cpu;
   profile.torch_version = device.info().torch_version;
-  profile.model = wish.model;
-  profile.model_digest = wish.model_digest;
-  const control::ShardSettings settings = wish.settings_of(device);
+  profile.model = request.model;
+  profile.model_digest = request.model_digest;
+  const control::ShardSettings settings = request.settings_of(device);
   profile.engine = settings.engine;
   profile.precision = settings.precision;
   profile.max_error = settings.max_error;
@@ -178,7 +179,7 @@ std::string text_of(const plan::StageSettings& settings) {
 
 }  // namespace
 
-control::ShardSettings ProfileWish::settings_of(const cluster::DaemonClient& device) const {
+control::ShardSettings ProfileRequest::settings_of(const cluster::DaemonClient& device) const {
   const auto own = own_settings.find(device.config().name);
   if (own == own_settings.end()) return settings;
   return {own->second, settings.batch, settings.device};
@@ -205,25 +206,26 @@ std::string profile_key(const plan::DeviceProfile& profile) {
 }
 
 std::string profile_key(const cluster::Cluster& cluster, const cluster::DaemonClient& device,
-                        const ProfileWish& wish) {
-  return profile_key(blank_profile(cluster, device, wish));
+                        const ProfileRequest& request) {
+  return profile_key(blank_profile(cluster, device, request));
 }
 
-bool is_enough(const plan::DeviceProfile& profile, const ProfileWish& wish) {
-  return profile.operators.size() == static_cast<std::size_t>(wish.operators) &&
-         std::ranges::all_of(wish.cuts,
-                             [&](std::int64_t cut) { return knows(profile, cut, wish.operators); });
+bool is_enough(const plan::DeviceProfile& profile, const ProfileRequest& request) {
+  return profile.operators.size() == static_cast<std::size_t>(request.operators) &&
+         std::ranges::all_of(request.cuts, [&](std::int64_t cut) {
+           return knows(profile, cut, request.operators);
+         });
 }
 
 Expected<std::vector<plan::DeviceProfile>> profile_devices(
-    const ProfileBench& bench, const ProfileWish& wish,
+    const ProfileBench& bench, const ProfileRequest& request,
     const std::vector<std::optional<plan::DeviceProfile>>& known, const std::atomic<bool>& stop,
     const std::function<void(const ProfileProgress&)>& progress) {
   // Whatever one device lacks is measured on all: they have to be at work in any case.
   std::vector<std::int64_t> cuts;
-  std::ranges::copy_if(wish.cuts, std::back_inserter(cuts), [&](std::int64_t cut) {
+  std::ranges::copy_if(request.cuts, std::back_inserter(cuts), [&](std::int64_t cut) {
     return std::ranges::any_of(known, [&](const auto& profile) {
-      return !profile || !knows(*profile, cut, wish.operators);
+      return !profile || !knows(*profile, cut, request.operators);
     });
   });
   std::vector<ProfileSubject> subjects;
@@ -232,14 +234,14 @@ Expected<std::vector<plan::DeviceProfile>> profile_devices(
     cluster::DaemonClient& device = bench.cluster.device(i);
     PARETO_ASSIGN(DeviceLinks links,
                   DeviceLinks::find(bench.probed, device, i, bench.cluster.size()));
-    subjects.emplace_back(bench, wish, device, std::move(links));
+    subjects.emplace_back(bench, request, device, std::move(links));
     PARETO_TRY(with_context(subjects.back().begin(known[i]), "profiling"));
   }
-  PARETO_TRY(with_context(visit_all(subjects, cuts, wish.seed, stop, progress), "profiling"));
+  PARETO_TRY(with_context(visit_all(subjects, cuts, request.seed, stop, progress), "profiling"));
   std::vector<plan::DeviceProfile> profiles;
   for (std::size_t i = 0; i < subjects.size(); ++i) {
     plan::DeviceProfile& profile =
-        profiles.emplace_back(blank_profile(bench.cluster, bench.cluster.device(i), wish));
+        profiles.emplace_back(blank_profile(bench.cluster, bench.cluster.device(i), request));
     profile.measured = results::time_text(std::chrono::system_clock::now());
     subjects[i].fill(profile);
     if (known[i]) merge(*known[i], profile);

@@ -36,7 +36,7 @@ namespace pareto::profile {
 /// Settings by the names of devices.
 using DeviceSettings = std::map<std::string, plan::StageSettings>;
 
-struct ProfileWish {
+struct ProfileRequest {
   std::string model;
   std::string model_digest;  ///< 64 hex digits
   std::int64_t operators = 0;
@@ -60,10 +60,10 @@ std::string settings_text(const control::ShardSettings& settings, const DeviceSe
 std::string profile_key(const plan::DeviceProfile& profile);
 /// Returns the key of the profile that the request would make of a device of the cluster.
 std::string profile_key(const cluster::Cluster& cluster, const cluster::DaemonClient& device,
-                        const ProfileWish& wish);
+                        const ProfileRequest& request);
 /// Returns whether a profile has all that the request asks for. It may say of a part that it was
 /// too large.
-bool is_enough(const plan::DeviceProfile& profile, const ProfileWish& wish);
+bool is_enough(const plan::DeviceProfile& profile, const ProfileRequest& request);
 
 /// The parts that stages are measured with. All outlive the profiler's calls.
 struct ProfileBench {
@@ -96,7 +96,7 @@ struct ProfileProgress {
 /// with what there is, once each cut has been measured. Fails: as devices and links do; kExhausted
 /// naming a device that has no room for any side of any cut; kClosed where it was stopped before.
 Expected<std::vector<plan::DeviceProfile>> profile_devices(
-    const ProfileBench& bench, const ProfileWish& wish,
+    const ProfileBench& bench, const ProfileRequest& request,
     const std::vector<std::optional<plan::DeviceProfile>>& known, const std::atomic<bool>& stop,
     const std::function<void(const ProfileProgress&)>& progress);
 

@@ -10,15 +10,15 @@ namespace pareto::profile {
 Expected<std::vector<std::optional<planning::DeviceFacts>>> known_devices(
     const model::Model& model, const cluster::Cluster& cluster, const plan::Plan& plan,
     results::ResultStore& store) {
-  ProfileWish wish;
-  wish.model = model.name();
-  wish.model_digest = model.digest().hex();
-  wish.operators = static_cast<std::int64_t>(model.graph().operators.size());
-  wish.settings = {plan.settings, plan.batch};
+  ProfileRequest request;
+  request.model = model.name();
+  request.model_digest = model.digest().hex();
+  request.operators = static_cast<std::int64_t>(model.graph().operators.size());
+  request.settings = {plan.settings, plan.batch};
   std::vector<std::optional<planning::DeviceFacts>> devices(cluster.size());
   for (std::size_t i = 0; i < devices.size(); ++i) {
     const cluster::DaemonClient& device = cluster.device(i);
-    PARETO_ASSIGN(auto profile, store.find_profile(profile_key(cluster, device, wish)));
+    PARETO_ASSIGN(auto profile, store.find_profile(profile_key(cluster, device, request)));
     if (!profile) continue;
     devices[i] = {*std::move(profile), device.info().memory_limit_bytes, device.config().figures,
                   device.config().medium};

@@ -38,7 +38,7 @@ Expected<> no_time(const cluster::DaemonClient& device) {
 
 Expected<> ProfileSubject::begin(const std::optional<plan::DeviceProfile>& known) {
   if (known) room_.take_over(*known);
-  yardstick_ = {0, wish_.operators};
+  yardstick_ = {0, request_.operators};
   PARETO_ASSIGN(const cluster::ShardLease whole, room_.load(yardstick_));
   if (whole) {
     PARETO_TRY(time_operators(*whole));
@@ -56,7 +56,7 @@ Expected<> ProfileSubject::begin(const std::optional<plan::DeviceProfile>& known
 Expected<> ProfileSubject::take_up(std::int64_t cut) {
   cut_ = cut;
   crossing_.reset();
-  const bool whole_fits = yardstick_ == plan::OperatorRange{0, wish_.operators};
+  const bool whole_fits = yardstick_ == plan::OperatorRange{0, request_.operators};
   if (whole_fits && cuts_++ % kCutsAWhole == 0) {
     PARETO_ASSIGN(StageMeter * whole, yardstick_meter());
     PARETO_ASSIGN(const BusyTimes times, whole->busy(bench_.request, busy_time()));
@@ -64,7 +64,7 @@ Expected<> ProfileSubject::take_up(std::int64_t cut) {
   }
   PARETO_TRY(lone_yardstick());
   // Both before either is measured: nothing is loaded in between.
-  for (const plan::OperatorRange& side : sides_of(cut, wish_.operators)) {
+  for (const plan::OperatorRange& side : sides_of(cut, request_.operators)) {
     if (room_.find(side) != nullptr || room_.is_too_large(side)) continue;
     PARETO_ASSIGN(const cluster::ShardLease lease, room_.load_beside(side));
     if (lease) PARETO_TRY(open(side));
@@ -101,7 +101,7 @@ Expected<> ProfileSubject::get_ready(int turn, bool turned) {
   turn_ = turn;
   std::vector<plan::OperatorRange> wanted;
   if (turn > 0) {
-    const auto sides = sides_of(cut_, wish_.operators);
+    const auto sides = sides_of(cut_, request_.operators);
     const std::size_t first = (turn == 1) == turned ? 1 : 0;
     wanted = {sides[first], sides[1 - first]};
   }
@@ -135,7 +135,7 @@ void ProfileSubject::close_sides() {
 Nanoseconds ProfileSubject::busy_time() const { return kBusyYardsticks * last_yardstick_; }
 
 bool ProfileSubject::is_settled(std::int64_t cut) const {
-  return std::ranges::all_of(sides_of(cut, wish_.operators), [&](const auto& side) {
+  return std::ranges::all_of(sides_of(cut, request_.operators), [&](const auto& side) {
     return room_.is_too_large(side) || samples_.is_settled(side);
   });
 }
@@ -160,7 +160,7 @@ Expected<StageMeter*> ProfileSubject::meter(const plan::OperatorRange& range) {
 }
 
 Expected<> ProfileSubject::time_operators(const cluster::ResidentShard& shard) {
-  auto profiled = device_.profile(shard.loaded.handle, wish_.settings.batch, 0, kOperatorRepeats,
+  auto profiled = device_.profile(shard.loaded.handle, request_.settings.batch, 0, kOperatorRepeats,
                                   bench_.timeout);
   // Made-up requests do not fit every model. Its stages are timed on real ones all the same.
   if (!profiled && profiled.error().code == ErrorCode::kInvalidArgument) return {};
@@ -176,8 +176,8 @@ Expected<> ProfileSubject::time_operators(const cluster::ResidentShard& shard) {
 }
 
 Expected<> ProfileSubject::time_pieces() {
-  std::vector<std::int64_t> ends = wish_.cuts;
-  ends.push_back(wish_.operators);
+  std::vector<std::int64_t> ends = request_.cuts;
+  ends.push_back(request_.operators);
   std::int64_t begin = 0;
   for (const std::int64_t end : ends) {
     PARETO_ASSIGN(const cluster::ShardLease piece, room_.load({begin, end}));
@@ -196,8 +196,8 @@ Expected<> ProfileSubject::find_yardstick(const std::optional<plan::DeviceProfil
   }
   sort_longest_first(candidates);
   std::vector<plan::OperatorRange> sides;
-  for (const std::int64_t cut : wish_.cuts) {
-    for (const plan::OperatorRange& side : sides_of(cut, wish_.operators)) sides.push_back(side);
+  for (const std::int64_t cut : request_.cuts) {
+    for (const plan::OperatorRange& side : sides_of(cut, request_.operators)) sides.push_back(side);
   }
   sort_longest_first(sides);
   candidates.insert(candidates.end(), sides.begin(), sides.end());
@@ -241,7 +241,7 @@ Expected<> ProfileSubject::lone_side(StageMeter& meter) {
 }
 
 StageMeter* ProfileSubject::open_side(std::size_t side) const {
-  return room_.find(sides_of(cut_, wish_.operators)[side]);
+  return room_.find(sides_of(cut_, request_.operators)[side]);
 }
 
 std::vector<Nanoseconds> ProfileSubject::operator_times() const {
@@ -249,7 +249,7 @@ std::vector<Nanoseconds> ProfileSubject::operator_times() const {
   for (const auto& [position, time] : operators_) sum += time;
   // If none was timed, all weigh the same.
   const Nanoseconds mean = operators_.empty() ? Nanoseconds(1) : sum / std::ssize(operators_);
-  std::vector<Nanoseconds> times(static_cast<std::size_t>(wish_.operators), mean);
+  std::vector<Nanoseconds> times(static_cast<std::size_t>(request_.operators), mean);
   for (const auto& [position, time] : operators_) times[static_cast<std::size_t>(position)] = time;
   return times;
 }

@@ -33,13 +33,13 @@ class ProfileSubject {
   static constexpr int kTurns = 3;
 
   /// The references outlive it.
-  ProfileSubject(const ProfileBench& bench, const ProfileWish& wish, cluster::DaemonClient& device,
-                 DeviceLinks links)
+  ProfileSubject(const ProfileBench& bench, const ProfileRequest& request,
+                 cluster::DaemonClient& device, DeviceLinks links)
       : bench_(bench),
-        wish_(wish),
+        request_(request),
         device_(device),
         links_(std::move(links)),
-        room_(bench, wish, device, links_.transport()) {}
+        room_(bench, request, device, links_.transport()) {}
 
   ProfileSubject(ProfileSubject&&) = default;
 
@@ -97,7 +97,7 @@ class ProfileSubject {
   std::vector<Nanoseconds> operator_times() const;
 
   const ProfileBench& bench_;
-  const ProfileWish& wish_;
+  const ProfileRequest& request_;
   cluster::DaemonClient& device_;
   const DeviceLinks links_;
   ShardRoom room_;

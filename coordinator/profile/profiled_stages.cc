@@ -17,18 +17,18 @@ Expected<std::vector<Nanoseconds>> profiled_stages(const plan::Plan& plan,
   const auto operators = static_cast<std::int64_t>(model.graph().operators.size());
   const bool whole = plan.stages.front().begin == 0 && plan.stages.back().end == operators;
   if (!whole || plan.has_own_order()) return stages;
-  ProfileWish wish;
-  wish.model = model.name();
-  wish.model_digest = model.digest().hex();
-  wish.operators = operators;
+  ProfileRequest request;
+  request.model = model.name();
+  request.model_digest = model.digest().hex();
+  request.operators = operators;
   std::vector<std::int64_t> positions{0};
   for (const plan::StagePlan& stage : plan.stages) {
     if (stage.end > positions.back()) positions.push_back(stage.end);
   }
   for (std::size_t i = 0; i < stages.size(); ++i) {
-    wish.settings = cluster::shard_settings(plan, i);
+    request.settings = cluster::shard_settings(plan, i);
     PARETO_ASSIGN(const cluster::DaemonClient* device, cluster.find(plan.stages[i].device));
-    PARETO_ASSIGN(const auto profile, store.find_profile(profile_key(cluster, *device, wish)));
+    PARETO_ASSIGN(const auto profile, store.find_profile(profile_key(cluster, *device, request)));
     if (!profile) continue;
     const auto costs = planning::device_costs(*profile, positions);
     if (!costs) continue;

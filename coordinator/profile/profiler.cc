@@ -43,19 +43,19 @@ std::string pass_text(const ProfileProgress& at) {
 
 }  // namespace
 
-ProfileWish Profiler::wish() const {
-  ProfileWish wish;
-  wish.model = model_.name();
-  wish.model_digest = model_.digest().hex();
-  wish.operators = static_cast<std::int64_t>(model_.graph().operators.size());
+ProfileRequest Profiler::request() const {
+  ProfileRequest request;
+  request.model = model_.name();
+  request.model_digest = model_.digest().hex();
+  request.operators = static_cast<std::int64_t>(model_.graph().operators.size());
   for (const std::size_t index :
        spread_by_work(model_.split_points(), splits_, options_.measured_cuts)) {
-    wish.cuts.push_back(model_.split_points()[index].position);
+    request.cuts.push_back(model_.split_points()[index].position);
   }
-  wish.settings = options_.settings;
-  wish.own_settings = options_.own_settings;
-  wish.seed = options_.seed;
-  return wish;
+  request.settings = options_.settings;
+  request.own_settings = options_.own_settings;
+  request.seed = options_.seed;
+  return request;
 }
 
 void Profiler::make_space(planning::CutChoice cuts, std::vector<planning::DeviceFacts> devices) {
@@ -77,15 +77,16 @@ Expected<> Profiler::profile(const LinkTransports& transports, cluster::Workload
   PARETO_ASSIGN(splits_, model::select_split_points(model_, options_.splits));
   PARETO_ASSIGN(planning::CutChoice cuts,
                 planning::choose_cuts(model_, options_.settings.batch, options_.cuts));
-  const ProfileWish wish = this->wish();
+  const ProfileRequest request = this->request();
   std::vector<std::optional<plan::DeviceProfile>> known(cluster_.size());
   std::vector<planning::DeviceFacts> devices(cluster_.size());
   measured_now_ = false;
   for (std::size_t i = 0; i < cluster_.size(); ++i) {
     if (!options_.fresh) {
-      PARETO_ASSIGN(known[i], store_.find_profile(profile_key(cluster_, cluster_.device(i), wish)));
+      PARETO_ASSIGN(known[i],
+                    store_.find_profile(profile_key(cluster_, cluster_.device(i), request)));
     }
-    measured_now_ = measured_now_ || !known[i] || !is_enough(*known[i], wish);
+    measured_now_ = measured_now_ || !known[i] || !is_enough(*known[i], request);
     if (known[i]) devices[i].profile = *known[i];
     devices[i].memory_limit_bytes = cluster_.device(i).info().memory_limit_bytes;
     devices[i].figures = cluster_.device(i).config().figures;
@@ -108,11 +109,11 @@ Expected<> Profiler::profile(const LinkTransports& transports, cluster::Workload
   const std::string now = fmt::format("profiling {}, {}", names,
                                       settings_text(options_.settings, options_.own_settings));
   // What comes before the first cut takes a minute and more over a slow link.
-  progress(now, 0, wish.cuts.size());
+  progress(now, 0, request.cuts.size());
   load::ForeignLoadMeter others(cluster_);
   others.start();
   PARETO_ASSIGN(std::vector<plan::DeviceProfile> profiles,
-                profile_devices(bench, wish, known, stop_, [&](const ProfileProgress& at) {
+                profile_devices(bench, request, known, stop_, [&](const ProfileProgress& at) {
                   progress(now + pass_text(at), at.done, at.total);
                 }));
   if (!stop_) others.finish();
@@ -186,17 +187,17 @@ Expected<planning::ProbedCodecs> Profiler::probe_codecs(const std::vector<std::s
                                                         double allowed_error,
                                                         cluster::Workload& workload,
                                                         const Progress& progress) const {
-  profile::CodecWish wish;
-  wish.codecs = codecs;
-  wish.allowed_error = allowed_error;
+  profile::CodecOptions options;
+  options.codecs = codecs;
+  options.allowed_error = allowed_error;
   for (const std::size_t index :
        spread_by_work(model_.split_points(), splits_, options_.measured_cuts)) {
-    wish.positions.push_back(model_.split_points()[index].position);
+    options.positions.push_back(model_.split_points()[index].position);
   }
-  wish.batch = options_.settings.batch;
-  wish.seed = options_.seed;
+  options.batch = options_.settings.batch;
+  options.seed = options_.seed;
   return profile::probe_codecs(
-      cluster_, workload, wish, stop_,
+      cluster_, workload, options, stop_,
       [&](std::size_t done, std::size_t total) { progress("measuring codecs", done, total); });
 }
 

@@ -104,7 +104,7 @@ class Profiler {
   bool cut_in_order(std::string why);
 
  private:
-  ProfileWish wish() const;
+  ProfileRequest request() const;
   void make_space(planning::CutChoice cuts, std::vector<planning::DeviceFacts> devices);
   Expected<std::vector<planning::ProbedTransport>> probe_now(const LinkTransports& transports,
                                                              const Progress& progress) const;

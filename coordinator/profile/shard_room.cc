@@ -12,7 +12,7 @@ void ShardRoom::take_over(const plan::DeviceProfile& known) {
 }
 
 Expected<cluster::ShardLease> ShardRoom::load_beside(const plan::OperatorRange& range) {
-  auto lease = bench_.pool.acquire(device_, range.begin, range.end, wish_.settings_of(device_));
+  auto lease = bench_.pool.acquire(device_, range.begin, range.end, request_.settings_of(device_));
   if (!lease && lease.error().code == ErrorCode::kExhausted) return cluster::ShardLease();
   return with_context(std::move(lease), "operators {} to {} on {}", range.begin, range.end,
                       device_.config().name);
@@ -30,9 +30,10 @@ Expected<cluster::ShardLease> ShardRoom::load(const plan::OperatorRange& range) 
 }
 
 Expected<StageMeter*> ShardRoom::open(const plan::OperatorRange& range) {
-  PARETO_ASSIGN(auto meter, StageMeter::open(device_.config().name, range.begin, range.end,
-                                             wish_.settings_of(device_), transport_, bench_.cluster,
-                                             bench_.pool, bench_.transports, bench_.timeout));
+  PARETO_ASSIGN(
+      auto meter,
+      StageMeter::open(device_.config().name, range.begin, range.end, request_.settings_of(device_),
+                       transport_, bench_.cluster, bench_.pool, bench_.transports, bench_.timeout));
   return (open_[range] = std::move(meter)).get();
 }
 
@@ -51,7 +52,7 @@ Expected<> ShardRoom::no_room() const {
   for (const plan::OperatorRange& range : too_large_) {
     PARETO_ASSIGN(const std::uint64_t bytes,
                   bench_.pool.loading_bytes(plan::ShardOperators::between(range.begin, range.end),
-                                            wish_.settings.batch));
+                                            request_.settings.batch));
     if (bytes >= needed) continue;
     smallest = range;
     needed = bytes;
@@ -64,7 +65,7 @@ Expected<> ShardRoom::no_room() const {
       "{}, needs about {}, and {}; {}, cut the model into smaller parts (--splits, "
       "--measured-cuts) or "
       "leave the device out",
-      device_.config().name, wish_.model, smallest.begin, smallest.end, format_bytes(needed),
+      device_.config().name, request_.model, smallest.begin, smallest.end, format_bytes(needed),
       limited ? "its memory limit is " + format_bytes(info.memory_limit_bytes)
               : "of its " + format_bytes(info.memory_bytes) + " of memory less is free",
       limited ? "raise --memory-limit of its paretod" : "end what else runs there");

@@ -21,9 +21,9 @@ namespace pareto::profile {
 class ShardRoom {
  public:
   /// `transport`: the one that stages are measured over.
-  ShardRoom(const ProfileBench& bench, const ProfileWish& wish, cluster::DaemonClient& device,
+  ShardRoom(const ProfileBench& bench, const ProfileRequest& request, cluster::DaemonClient& device,
             std::string transport)
-      : bench_(bench), wish_(wish), device_(device), transport_(std::move(transport)) {}
+      : bench_(bench), request_(request), device_(device), transport_(std::move(transport)) {}
 
   /// Takes over what an earlier profile found too large.
   void take_over(const plan::DeviceProfile& known);
@@ -47,7 +47,7 @@ class ShardRoom {
 
  private:
   const ProfileBench& bench_;
-  const ProfileWish& wish_;
+  const ProfileRequest& request_;
   cluster::DaemonClient& device_;
   const std::string transport_;
   std::map<plan::OperatorRange, std::unique_ptr<StageMeter>> open_;

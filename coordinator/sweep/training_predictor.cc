@@ -95,15 +95,15 @@ class TrainingPredictor {
       for (const plan::StagePlan& stage : trial->plan.stages) cuts.push_back(stage.begin);
     }
     show("profiling training on " + device);
-    TrainingProfileWish wish;
-    wish.device = device;
-    wish.positions = profiled_positions(model_, cuts);
-    wish.batch = batch;
-    wish.settings = settings;
-    wish.timeout = std::chrono::milliseconds(options_.timeout_ms);
+    TrainingProfileRequest request;
+    request.device = device;
+    request.positions = profiled_positions(model_, cuts);
+    request.batch = batch;
+    request.settings = settings;
+    request.timeout = std::chrono::milliseconds(options_.timeout_ms);
     PARETO_ASSIGN(
         TrainingProfile profile,
-        with_context(profile_training(model_, loss_, wish, cluster_, workload_, pool_, stop_),
+        with_context(profile_training(model_, loss_, request, cluster_, workload_, pool_, stop_),
                      "profiling training on {}", device));
     profiles_.emplace(key, std::move(profile));
     return {};

@@ -42,15 +42,15 @@ Nanoseconds median_of(const std::vector<plan::StageStepTimes>& steps,
   return from_nanoseconds(statistics::median(samples));
 }
 
-plan::Plan plan_of_pieces(const model::Model& model, const TrainingProfileWish& wish) {
+plan::Plan plan_of_pieces(const model::Model& model, const TrainingProfileRequest& request) {
   plan::Plan plan;
   plan.model = model.name();
-  plan.batch = wish.batch;
-  plan.settings = wish.settings;
+  plan.batch = request.batch;
+  plan.settings = request.settings;
   plan.transport = cluster::kAutoTransport;
-  for (std::size_t i = 0; i + 1 < wish.positions.size(); ++i) {
-    plan.stages.push_back({wish.device, wish.positions[i], wish.positions[i + 1]});
-    if (i > 0) plan.splits.push_back(fmt::format("op:{}", wish.positions[i]));
+  for (std::size_t i = 0; i + 1 < request.positions.size(); ++i) {
+    plan.stages.push_back({request.device, request.positions[i], request.positions[i + 1]});
+    if (i > 0) plan.splits.push_back(fmt::format("op:{}", request.positions[i]));
   }
   return plan;
 }
@@ -111,23 +111,23 @@ std::vector<std::int64_t> profiled_positions(const model::Model& model,
 }
 
 Expected<TrainingProfile> profile_training(const model::Model& model, const model::Model& loss,
-                                           const TrainingProfileWish& wish,
+                                           const TrainingProfileRequest& request,
                                            const cluster::Cluster& cluster,
                                            cluster::ModelWorkload& workload,
                                            cluster::ShardPool& pool,
                                            const std::atomic<bool>& stop) {
   PARETO_ASSIGN(const plan::Plan plan,
-                cluster::with_transports_named(plan_of_pieces(model, wish), cluster));
+                cluster::with_transports_named(plan_of_pieces(model, request), cluster));
   PARETO_ASSIGN(const std::vector<train::MicroBatch> batch, example_batch(model, plan, workload));
   cluster::TransportSet transports;
   cluster::DeploymentOptions deploying;
   deploying.training = train::training_factory(model, loss, measured_training(), {});
   PARETO_ASSIGN(const auto deployment,
                 cluster::Deployment::open(plan, cluster, pool, transports, deploying));
-  train::DeviceSteps pipeline(*deployment, workload, wish.timeout);
+  train::DeviceSteps pipeline(*deployment, workload, request.timeout);
   std::vector<std::vector<plan::StageStepTimes>> seen(plan.stages.size());
   for (int i = -kUncountedSteps; i < kCountedSteps; ++i) {
-    if (stop) return fail(ErrorCode::kClosed, "stopped before {} was profiled", wish.device);
+    if (stop) return fail(ErrorCode::kClosed, "stopped before {} was profiled", request.device);
     PARETO_ASSIGN(const train::StepOutcome outcome,
                   pipeline.step(batch, {.step = static_cast<std::uint64_t>(i + kUncountedSteps),
                                         .learning_rate = kProfiledRate}));
@@ -144,7 +144,7 @@ Expected<TrainingProfile> profile_training(const model::Model& model, const mode
                       median_of(steps, &plan::StageStepTimes::backward),
                       median_of(steps, &plan::StageStepTimes::optimiser)});
   }
-  return TrainingProfile(model, wish.positions, std::move(pieces));
+  return TrainingProfile(model, request.positions, std::move(pieces));
 }
 
 }  // namespace pareto::sweep

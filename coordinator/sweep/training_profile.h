@@ -45,7 +45,7 @@ class TrainingProfile {
 std::vector<std::int64_t> profiled_positions(const model::Model& model,
                                              const std::vector<std::int64_t>& wanted);
 
-struct TrainingProfileWish {
+struct TrainingProfileRequest {
   std::string device;
   std::vector<std::int64_t> positions;  ///< positions as profiled_positions() returns them
   std::int64_t batch = 1;               ///< samples of a micro-batch
@@ -56,7 +56,7 @@ struct TrainingProfileWish {
 /// Measures a profile: of each piece the medians of a few steps. Fails: kClosed (stopped),
 /// and as Deployment::open and DeviceSteps::step do.
 Expected<TrainingProfile> profile_training(const model::Model& model, const model::Model& loss,
-                                           const TrainingProfileWish& wish,
+                                           const TrainingProfileRequest& request,
                                            const cluster::Cluster& cluster,
                                            cluster::ModelWorkload& workload,
                                            cluster::ShardPool& pool, const std::atomic<bool>& stop);

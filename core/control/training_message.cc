@@ -101,10 +101,10 @@ Expected<plan::StageStepTimes> times_from(Value& value) {
 }  // namespace
 
 Message train_message(const TrainingPlace& place, TrainingInputs inputs) {
-  List wishes;
-  for (const bool wanted : inputs.activations.wants_gradient) wishes.items.emplace_back(wanted);
+  List requests;
+  for (const bool wanted : inputs.activations.wants_gradient) requests.items.emplace_back(wanted);
   return message_at(place, MessageKind::kTrain,
-                    {{Tuple{std::move(inputs.activations.values)}, std::move(wishes),
+                    {{Tuple{std::move(inputs.activations.values)}, std::move(requests),
                       std::move(inputs.activations.random), std::int64_t{inputs.micro_batches},
                       inputs.wants_norms}});
 }
@@ -114,9 +114,9 @@ Expected<TrainingInputs> train_inputs_from(Message message) {
   TrainingInputs inputs;
   PARETO_ASSIGN(Tuple values, take<Tuple>(items[0], "values"));
   inputs.activations.values = std::move(values.items);
-  PARETO_ASSIGN(List wishes, take<List>(items[1], "wishes for gradients"));
-  for (Value& wish : wishes.items) {
-    PARETO_ASSIGN(const bool wanted, take<bool>(wish, "wishes for gradients"));
+  PARETO_ASSIGN(List requests, take<List>(items[1], "requests for gradients"));
+  for (Value& request : requests.items) {
+    PARETO_ASSIGN(const bool wanted, take<bool>(request, "requests for gradients"));
     inputs.activations.wants_gradient.push_back(wanted);
   }
   inputs.activations.random = std::move(items[2]);
@@ -126,7 +126,7 @@ Expected<TrainingInputs> train_inputs_from(Message message) {
                 plan::kMostMicroBatches);
   }
   inputs.micro_batches = static_cast<std::uint32_t>(count);
-  PARETO_ASSIGN(inputs.wants_norms, take<bool>(items[4], "a wish for norms"));
+  PARETO_ASSIGN(inputs.wants_norms, take<bool>(items[4], "a request for norms"));
   return inputs;
 }
 

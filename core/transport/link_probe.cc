@@ -188,7 +188,7 @@ Expected<ProbeResult> probe_link(Link& link, const ProbeOptions& options, TimePo
     }
     if (!point) return tl::unexpected(point.error());
     result.points.push_back(*point);
-    if (point->crossing >= options.dear && result.points.size() >= kFewestSizes) break;
+    if (point->crossing >= options.slow && result.points.size() >= kFewestSizes) break;
   }
   return result;
 }

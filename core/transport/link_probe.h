@@ -27,7 +27,7 @@ struct ProbeOptions {
   /// Time of a message after which larger ones are left out, because they would take minutes. At
   /// least two sizes are measured. Left out sizes would take longer than this one in proportion to
   /// their bytes.
-  Nanoseconds dear = std::chrono::seconds(1);
+  Nanoseconds slow = std::chrono::seconds(1);
 };
 
 struct ProbePoint {

@@ -29,17 +29,17 @@ Expected<> emulate_network(NetworkLease& network, const std::string& peer,
       return fail(ErrorCode::kInvalidArgument, "a condition of {} bytes, not at most {}",
                   request.condition().size(), kMaxConditionBytes);
     }
-    LeaseWish wish;
-    wish.interface = request.interface();
-    PARETO_ASSIGN(wish.condition, plan::parse_condition(request.condition(), "condition"));
-    wish.name = request.name();
-    wish.duration = std::chrono::milliseconds(request.lease_ms());
+    LeaseRequest asked;
+    asked.interface = request.interface();
+    PARETO_ASSIGN(asked.condition, plan::parse_condition(request.condition(), "condition"));
+    asked.name = request.name();
+    asked.duration = std::chrono::milliseconds(request.lease_ms());
     // A caller who is not known to come another way may come this one; a file is no interface.
     if (!peer.starts_with("unix:")) {
-      wish.control_interface = interface_towards(host_of_peer(peer)).value_or(wish.interface);
+      asked.control_interface = interface_towards(host_of_peer(peer)).value_or(asked.interface);
     }
-    wish.control_interface_too = request.control_interface_too();
-    PARETO_ASSIGN(lease, network.take(wish));
+    asked.control_interface_too = request.control_interface_too();
+    PARETO_ASSIGN(lease, network.take(asked));
   }
   reply.set_lease(lease.number);
   reply.set_lease_ms(static_cast<std::uint32_t>(

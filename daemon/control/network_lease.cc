@@ -118,14 +118,14 @@ Expected<> NetworkLease::check_able() const {
   return with_context(netem::check_emulations(), "its daemon cannot record what it does");
 }
 
-Expected<Lease> NetworkLease::take(const LeaseWish& wish) {
+Expected<Lease> NetworkLease::take(const LeaseRequest& request) {
   PARETO_TRY(check_allowed());
-  const bool on_control = carries(wish.interface, wish.control_interface);
-  if (on_control && !wish.control_interface_too) {
+  const bool on_control = carries(request.interface, request.control_interface);
+  if (on_control && !request.control_interface_too) {
     return fail(ErrorCode::kPermission,
                 "{} carries the coordinator's own calls: name another interface, or say "
                 "netem_control_too: true in the inventory",
-                wish.interface);
+                request.interface);
   }
   const std::lock_guard lock(mutex_);
   if (closed_) return fail(ErrorCode::kClosed, "the daemon is ending");
@@ -134,12 +134,12 @@ Expected<Lease> NetworkLease::take(const LeaseWish& wish) {
                 "another coordinator changes this device's network: wait "
                 "until it is done");
   }
-  PARETO_ASSIGN(interface_, change_(wish));
-  lease_ = {numbers_(), std::clamp(wish.duration, Nanoseconds(std::chrono::milliseconds(100)),
+  PARETO_ASSIGN(interface_, change_(request));
+  lease_ = {numbers_(), std::clamp(request.duration, Nanoseconds(std::chrono::milliseconds(100)),
                                    on_control ? kLongestOnControl : kLongest)};
   runs_out_ = std::chrono::steady_clock::now() + lease_->duration;
   changed_.notify_all();
-  spdlog::info("{} is as {} for a coordinator", wish.interface, wish.name);
+  spdlog::info("{} is as {} for a coordinator", request.interface, request.name);
   return *lease_;
 }
 
@@ -186,9 +186,9 @@ void NetworkLease::watch(const std::stop_token& stop) {
 }
 
 NetworkLease::Change kernel_change() {
-  return [](const LeaseWish& wish) -> Expected<std::unique_ptr<InterfaceChange>> {
-    PARETO_ASSIGN(auto emulation,
-                  netem::InterfaceEmulation::apply(wish.interface, wish.condition, wish.name));
+  return [](const LeaseRequest& request) -> Expected<std::unique_ptr<InterfaceChange>> {
+    PARETO_ASSIGN(auto emulation, netem::InterfaceEmulation::apply(
+                                      request.interface, request.condition, request.name));
     return std::make_unique<KernelChange>(std::move(emulation));
   };
 }

@@ -31,7 +31,7 @@ class InterfaceChange {
   virtual Expected<> end() = 0;
 };
 
-struct LeaseWish {
+struct LeaseRequest {
   std::string interface;
   plan::Condition condition;
   std::string name;  ///< name of the condition, for people
@@ -50,7 +50,7 @@ struct Lease {
 /// One lease at a time. Threads: any; one of its own ends leases that run out.
 class NetworkLease {
  public:
-  using Change = std::function<Expected<std::unique_ptr<InterfaceChange>>(const LeaseWish&)>;
+  using Change = std::function<Expected<std::unique_ptr<InterfaceChange>>(const LeaseRequest&)>;
 
   static constexpr Nanoseconds kLongest = std::chrono::minutes(1);
   /// The longest lease of an interface that carries the coordinator's own calls: below the shortest
@@ -72,7 +72,7 @@ class NetworkLease {
   /// Changes the network for as long as the lease is renewed. Fails: kPermission (allow_netem is
   /// off; the control interface, unless it is named on purpose), kUnavailable (another has a
   /// lease), kClosed, and as the change does.
-  Expected<Lease> take(const LeaseWish& wish);
+  Expected<Lease> take(const LeaseRequest& request);
   /// Renews the lease for the same time again. Fails: kNotFound (it ran out), and as the change's
   /// check does.
   Expected<Lease> renew(std::uint64_t number);

@@ -66,9 +66,9 @@ Expected<std::unique_ptr<StageHost>> StageHost::listen(
                                       std::unique_ptr<transport::Link>& link, TimePoint deadline) {
       return raw->greet(hello, link, deadline);
     };
-    auto door = std::make_unique<LinkDoor>(std::move(listener), std::move(greeter),
-                                           host->options_.hello_timeout);
-    host->doors_.push_back({*found, address, std::move(door)});
+    auto acceptor = std::make_unique<LinkAcceptor>(std::move(listener), std::move(greeter),
+                                                   host->options_.hello_timeout);
+    host->acceptors_.push_back({*found, address, std::move(acceptor)});
   }
   host->transports_ = std::move(transports);
   return host;
@@ -88,22 +88,22 @@ StageHost::Stages StageHost::take_all() {
     opened_.notify_all();
     for (transport::Link* const probe : probes_) probe->close();
   }
-  for (const Door& door : doors_) door.door->close();
+  for (const Acceptor& acceptor : acceptors_) acceptor.acceptor->close();
   return stages;
 }
 
 std::vector<DataAddress> StageHost::addresses() const {
   std::vector<DataAddress> list;
-  for (const Door& door : doors_)
-    list.push_back({std::string(door.transport->name()), door.address});
+  for (const Acceptor& acceptor : acceptors_)
+    list.push_back({std::string(acceptor.transport->name()), acceptor.address});
   return list;
 }
 
-Expected<const StageHost::Door*> StageHost::door_of(const std::string& transport) const {
+Expected<const StageHost::Acceptor*> StageHost::acceptor_of(const std::string& transport) const {
   std::vector<std::string> names;
-  for (const Door& door : doors_) {
-    if (door.transport->name() == transport) return &door;
-    names.emplace_back(door.transport->name());
+  for (const Acceptor& acceptor : acceptors_) {
+    if (acceptor.transport->name() == transport) return &acceptor;
+    names.emplace_back(acceptor.transport->name());
   }
   return fail(ErrorCode::kNotFound, "this daemon does not serve transport \"{}\", only {}",
               transport, join(names));
@@ -192,11 +192,11 @@ std::vector<std::shared_ptr<HostedStage>> StageHost::take_forgotten() {
 Expected<StageAddresses> StageHost::open(OpenStage opening) {
   const control::StageRequest& asked = opening.asked;
   PARETO_TRY(check_request(asked));
-  PARETO_ASSIGN(const Door* door, door_of(asked.transport));
-  StageAddresses addresses{door->address, ""};
+  PARETO_ASSIGN(const Acceptor* acceptor, acceptor_of(asked.transport));
+  StageAddresses addresses{acceptor->address, ""};
   const bool sink_connects = asked.downstream.empty();
   if (sink_connects) {
-    PARETO_ASSIGN(const Door* const sink, door_of(asked.downstream_transport));
+    PARETO_ASSIGN(const Acceptor* const sink, acceptor_of(asked.downstream_transport));
     addresses.sink = sink->address;
   }
   const Key key{asked.pipeline, asked.stage};

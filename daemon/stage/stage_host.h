@@ -1,7 +1,7 @@
 // Opens, links, starts and closes all stages of this device. A pipeline's id and a stage number
 // name a stage.
 //
-//   each transport has one LinkDoor, which accepts links --hello--> the stage that hello names
+//   each transport has one LinkAcceptor, which accepts links --hello--> the stage that hello names
 #pragma once
 
 #include <condition_variable>
@@ -22,7 +22,7 @@
 #include "core/transport/transport.h"
 #include "daemon/device/device_scheduler.h"
 #include "daemon/stage/hosted_stage.h"
-#include "daemon/stage/link_door.h"
+#include "daemon/stage/link_acceptor.h"
 #include "daemon/stage/link_probe.h"
 #include "daemon/stage/shard_cache.h"
 #include "daemon/stage/stage_meter.h"
@@ -131,17 +131,17 @@ class StageHost {
 
  private:
   using Key = std::pair<std::uint64_t, std::uint32_t>;
-  struct Door {
+  struct Acceptor {
     std::shared_ptr<transport::Transport> transport;
     std::string address;
-    std::unique_ptr<LinkDoor> door;
+    std::unique_ptr<LinkAcceptor> acceptor;
   };
   /// A link that only one call uses. It is closed when the daemon ends.
   class Probe;
   using Stages = std::map<Key, std::shared_ptr<HostedStage>>;
 
   explicit StageHost(StageHostOptions options) : options_(std::move(options)) {}
-  Expected<const Door*> door_of(const std::string& transport) const;
+  Expected<const Acceptor*> acceptor_of(const std::string& transport) const;
   /// Returns the transport to connect by, even if no address listens on it.
   Expected<transport::Transport*> transport_named(const std::string& name) const;
   Expected<std::shared_ptr<HostedStage>> find(const Key& key) const;
@@ -174,7 +174,7 @@ class StageHost {
   /// Closed stages of which a thread has not ended.
   std::vector<std::shared_ptr<HostedStage>> computing_still_;
   // These are last: their threads use all of the above.
-  std::vector<Door> doors_;
+  std::vector<Acceptor> acceptors_;
 };
 
 }  // namespace pareto::daemon

@@ -316,7 +316,7 @@ class TrainingRunner final : public ShardRunner, public Trainer {
       });
     }
     if (!wanted.empty() && wanted.size() != kept.leaves.size()) {
-      return fail(ErrorCode::kInvalidArgument, "{} tensors came with {} wishes for gradients",
+      return fail(ErrorCode::kInvalidArgument, "{} tensors came with {} requests for gradients",
                   kept.leaves.size(), wanted.size());
     }
     return arguments;

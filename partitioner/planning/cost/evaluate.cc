@@ -150,16 +150,16 @@ Evaluation evaluation_of(const Totals& totals, int turn) {
 
 }  // namespace
 
-std::vector<Placement> lanes_of(const Placement& placement) {
+std::vector<Placement> replicas_of(const Placement& placement) {
   if (!placement.replicated) return {placement};
-  std::vector<Placement> lanes;
+  std::vector<Placement> replicas;
   for (std::size_t i = 0; i < placement.stages.size(); ++i) {
-    Placement& lane = lanes.emplace_back();
-    lane.stages = {placement.stages[i]};
+    Placement& replica = replicas.emplace_back();
+    replica.stages = {placement.stages[i]};
     if (placement.codecs.empty()) continue;
-    lane.codecs = {placement.codecs[2 * i], placement.codecs[2 * i + 1]};
+    replica.codecs = {placement.codecs[2 * i], placement.codecs[2 * i + 1]};
   }
-  return lanes;
+  return replicas;
 }
 
 Expected<Evaluation> evaluate(const CostInputs& inputs, const Placement& placement) {
@@ -173,9 +173,9 @@ Expected<Evaluation> evaluate(const CostInputs& inputs, const Placement& placeme
   }
   Totals all(inputs);
   std::set<int> used;
-  for (const Placement& lane : lanes_of(placement)) {
-    PARETO_ASSIGN(const Totals one, follow(inputs, lane.stages, lane.codecs));
-    const int device = lane.stages.front().device;
+  for (const Placement& replica : replicas_of(placement)) {
+    PARETO_ASSIGN(const Totals one, follow(inputs, replica.stages, replica.codecs));
+    const int device = replica.stages.front().device;
     if (!used.insert(device).second) {
       return fail(ErrorCode::kInvalidArgument, "device {} is two replicas", device);
     }

@@ -46,7 +46,7 @@ struct Placement {
 
 /// Returns the pipelines that requests pass: the placement itself, or one for each replica, in
 /// turns. A replicated placement has no codecs, or two a replica.
-std::vector<Placement> lanes_of(const Placement& placement);
+std::vector<Placement> replicas_of(const Placement& placement);
 
 /// A placement's figures, from which those of any window follow.
 struct Evaluation {

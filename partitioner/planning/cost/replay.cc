@@ -53,10 +53,11 @@ class Pipeline {
   Pipeline(const CostInputs& inputs, const Placement& placement, const ReplayOptions& options)
       : requests_(static_cast<std::size_t>(options.requests)) {
     std::mt19937_64 random(options.seed);
-    for (const Placement& lane : lanes_of(placement)) add_lane(inputs, lane, options, random);
+    for (const Placement& replica : replicas_of(placement))
+      add_replica(inputs, replica, options, random);
   }
 
-  std::size_t turn() const { return lanes_.size(); }
+  std::size_t turn() const { return replicas_.size(); }
 
   /// Returns response times of whole turns, in ns, from the first replica's on.
   std::vector<double> responses(int window) const {
@@ -70,7 +71,7 @@ class Pipeline {
     for (std::size_t k = 0; k < settled + turns * turn(); ++k) {
       double& slot = returned[k % returned.size()];
       const double sent = slot;
-      slot = std::max(last, pass(lanes_[k % turn()], sent, k / turn() % requests_, free));
+      slot = std::max(last, pass(replicas_[k % turn()], sent, k / turn() % requests_, free));
       last = slot;
       if (k >= settled) responses.push_back(slot - sent);
     }
@@ -78,9 +79,9 @@ class Pipeline {
   }
 
  private:
-  void add_lane(const CostInputs& inputs, const Placement& placement, const ReplayOptions& options,
-                std::mt19937_64& random) {
-    lanes_.emplace_back();
+  void add_replica(const CostInputs& inputs, const Placement& placement,
+                   const ReplayOptions& options, std::mt19937_64& random) {
+    replicas_.emplace_back();
     std::map<int, std::size_t> media;  // places of the shared channels' servers
     int from = inputs.coordinator();
     Nanoseconds received{};
@@ -108,12 +109,12 @@ class Pipeline {
       server.times = drawn(device.jitter, options, random);
       for (double& time : server.times) time *= server.occupancy;
     }
-    lanes_.back().push_back(std::move(server));
+    replicas_.back().push_back(std::move(server));
   }
 
   void add_link(const std::vector<MediumUse>& uses, const LinkTimes& times,
                 std::map<int, std::size_t>& media) {
-    std::vector<Server>& servers = lanes_.back();
+    std::vector<Server>& servers = replicas_.back();
     for (const MediumUse& use : uses) {
       // The channel's server stands where it is first used. It adds nothing to the latency.
       const auto [place, added] = media.emplace(use.medium, servers.size());
@@ -145,7 +146,7 @@ class Pipeline {
   }
 
   const std::size_t requests_;
-  std::vector<std::vector<Server>> lanes_;  ///< servers of the pipeline, or of each replica
+  std::vector<std::vector<Server>> replicas_;  ///< servers of the pipeline, or of each replica
   std::size_t clocks_ = 0;
   std::map<int, std::size_t> clocks_of_media_;
 };

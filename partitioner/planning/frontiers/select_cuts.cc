@@ -25,11 +25,12 @@ tl::unexpected<Error> nothing_to_train(const std::string& part) {
 }
 
 /// Returns the split points, of which those without anything to train behind them are not legal.
-std::vector<model::SplitPoint> trainable_points(const model::Model& model, const CutWish& wish) {
+std::vector<model::SplitPoint> trainable_points(const model::Model& model,
+                                                const CutOptions& options) {
   std::vector<model::SplitPoint> points = model.split_points();
   for (model::SplitPoint& point : points) {
     const plan::OperatorRanges before{{0, point.position}};
-    if (!point.legal || has_trainable_suffix(model.graph(), before, wish.frozen)) continue;
+    if (!point.legal || has_trainable_suffix(model.graph(), before, options.frozen)) continue;
     point.legal = false;
     point.reason = kNothingToTrain;
   }
@@ -37,10 +38,10 @@ std::vector<model::SplitPoint> trainable_points(const model::Model& model, const
 }
 
 Expected<std::vector<Cut>> positions_of_part(const model::Model& model, const std::string& part,
-                                             const CutWish& wish) {
+                                             const CutOptions& options) {
   PARETO_ASSIGN(const auto all, model::select_split_points(model, part));
-  if (!wish.trainable) return model::cuts_at(model.split_points(), all);
-  const std::vector<model::SplitPoint> points = trainable_points(model, wish);
+  if (!options.trainable) return model::cuts_at(model.split_points(), all);
+  const std::vector<model::SplitPoint> points = trainable_points(model, options);
   auto chosen = model::select_split_points(points, part);
   if (!chosen && chosen.error().code == ErrorCode::kNotFound) return nothing_to_train(part);
   PARETO_TRY(chosen);
@@ -48,9 +49,9 @@ Expected<std::vector<Cut>> positions_of_part(const model::Model& model, const st
 }
 
 Expected<std::vector<Cut>> cuts_of_part(const model::Model& model, const std::string& part,
-                                        const CutWish& wish) {
+                                        const CutOptions& options) {
   if (part != kFrontiers && !model::is_name_of_set(part)) {
-    return positions_of_part(model, part, wish);
+    return positions_of_part(model, part, options);
   }
   std::vector<Cut> cuts;
   if (part == kFrontiers) {
@@ -64,9 +65,9 @@ Expected<std::vector<Cut>> cuts_of_part(const model::Model& model, const std::st
     PARETO_ASSIGN(Cut cut, model::find_cut(model.graph(), model.split_points(), part));
     cuts.push_back(std::move(cut));
   }
-  if (wish.trainable) {
+  if (options.trainable) {
     std::erase_if(cuts, [&](const Cut& cut) {
-      return !has_trainable_suffix(model.graph(), cut.before, wish.frozen);
+      return !has_trainable_suffix(model.graph(), cut.before, options.frozen);
     });
   }
   if (!cuts.empty()) return cuts;
@@ -105,7 +106,7 @@ Expected<std::vector<Cut>> all_frontiers(const model::Graph& graph,
 }
 
 Expected<std::vector<Cut>> select_cuts(const model::Model& model, std::string_view text,
-                                       const CutWish& wish) {
+                                       const CutOptions& options) {
   const auto parts = split_list(text);
   if (parts.empty()) {
     return fail(ErrorCode::kInvalidArgument,
@@ -114,7 +115,7 @@ Expected<std::vector<Cut>> select_cuts(const model::Model& model, std::string_vi
   }
   std::vector<Cut> cuts;
   for (const std::string& part : parts) {
-    PARETO_ASSIGN(std::vector<Cut> some, cuts_of_part(model, part, wish));
+    PARETO_ASSIGN(std::vector<Cut> some, cuts_of_part(model, part, options));
     cuts.insert(cuts.end(), std::make_move_iterator(some.begin()),
                 std::make_move_iterator(some.end()));
   }

@@ -24,7 +24,7 @@ inline constexpr std::size_t kMostFrontiers = 20'000;
 Expected<std::vector<model::Cut>> all_frontiers(const model::Graph& graph,
                                                 const std::vector<model::SplitPoint>& points);
 
-struct CutWish {
+struct CutOptions {
   bool trainable = false;             ///< only cuts that have trainable parameters behind them
   std::vector<std::string> frozen{};  ///< module paths whose parameters do not count as trainable
 };
@@ -34,7 +34,7 @@ struct CutWish {
 /// first, each once. Fails: as those do; kInvalidArgument (a cut that was named has nothing to
 /// train behind it).
 Expected<std::vector<model::Cut>> select_cuts(const model::Model& model, std::string_view text,
-                                              const CutWish& wish = {});
+                                              const CutOptions& options = {});
 
 /// Returns whether such a text selects cuts at other places than positions of the model's order.
 bool selects_sets(std::string_view text);

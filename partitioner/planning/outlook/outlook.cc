@@ -63,17 +63,17 @@ std::vector<Placement> placements_to_look_at(const CostInputs& inputs,
 /// Threads: one owner.
 class OutlookMaker {
  public:
-  OutlookMaker(const CutSpace& space, const SettingsCosts& costs, const OutlookWish& wish)
-      : space_(space), costs_(costs), wish_(wish), inputs_(costs.inputs, costs.devices) {}
+  OutlookMaker(const CutSpace& space, const SettingsCosts& costs, const OutlookOptions& options)
+      : space_(space), costs_(costs), options_(options), inputs_(costs.inputs, costs.devices) {}
 
   Expected<Outlook> make(std::string condition) {
     PARETO_ASSIGN(const std::vector<search::Assignment> assignments,
                   search::assignments(costs_.inputs.devices.size(), costs_.settings.size()));
     search::SearchOptions options;
-    options.also = wish_.also;
-    options.replicas = wish_.replicas;
+    options.also = options_.also;
+    options.replicas = options_.replicas;
     PARETO_ASSIGN(const search::AssignedFront front,
-                  search::search_assignments(*wish_.search, inputs_, assignments, options));
+                  search::search_assignments(*options_.search, inputs_, assignments, options));
     Outlook outlook;
     outlook.condition = std::move(condition);
     outlook.cut_anywhere = space_.anywhere();
@@ -81,7 +81,8 @@ class OutlookMaker {
       PARETO_ASSIGN(PlannedPoint planned, planned_of(front.points[i], front.assignments[i]));
       outlook.front.push_back(std::move(planned));
     }
-    outlook.chosen = choose_plan(front.points, wish_.limits, wish_.preference, wish_.batch);
+    outlook.chosen =
+        choose_plan(front.points, options_.limits, options_.preference, options_.batch);
     for (const search::Assignment& assignment : assignments) {
       add_candidates(assignment, front.points, outlook.candidates);
     }
@@ -112,13 +113,14 @@ class OutlookMaker {
                       const std::vector<search::FrontPoint>& front,
                       std::vector<Candidate>& candidates) {
     const CostInputs& inputs = inputs_.under(assignment);
-    for (const Placement& placement : placements_to_look_at(inputs, assignment, wish_.pairs)) {
+    for (const Placement& placement : placements_to_look_at(inputs, assignment, options_.pairs)) {
       const auto evaluation = evaluate(inputs, placement);
       if (!evaluation) continue;  // not allowed, or no room
       Candidate candidate{plan_of(placement, assignment, 0), *evaluation, {}};
       for (const auto& point : operating_points(*evaluation, {})) {
         candidate.points.push_back(
-            {point, beaten_by(front, point, 0, search::also_at(*evaluation, wish_.also, point))});
+            {point,
+             beaten_by(front, point, 0, search::also_at(*evaluation, options_.also, point))});
       }
       candidates.push_back(std::move(candidate));
     }
@@ -126,15 +128,15 @@ class OutlookMaker {
 
   const CutSpace& space_;
   const SettingsCosts& costs_;
-  const OutlookWish& wish_;
+  const OutlookOptions& options_;
   search::AssignedInputs inputs_;
 };
 
 }  // namespace
 
 Expected<Outlook> look_ahead(const CutSpace& space, const SettingsCosts& costs,
-                             const OutlookWish& wish, std::string condition) {
-  return OutlookMaker(space, costs, wish).make(std::move(condition));
+                             const OutlookOptions& options, std::string condition) {
+  return OutlookMaker(space, costs, options).make(std::move(condition));
 }
 
 }  // namespace pareto::planning

@@ -58,7 +58,7 @@ struct Outlook {
   std::vector<Candidate> candidates;
 };
 
-struct OutlookWish {
+struct OutlookOptions {
   const search::SearchStrategy* search = nullptr;
   search::AlsoObjectives also{};  ///< next to latency and throughput
   Limits limits;
@@ -74,6 +74,6 @@ struct OutlookWish {
 /// Searches the front of all plans whose devices have any of the settings, and makes plans of it.
 /// `costs` are those of the space. Fails: as search::assignments() and the search do.
 Expected<Outlook> look_ahead(const CutSpace& space, const SettingsCosts& costs,
-                             const OutlookWish& wish, std::string condition);
+                             const OutlookOptions& options, std::string condition);
 
 }  // namespace pareto::planning

@@ -18,8 +18,8 @@ class DeploymentCacheTest : public testing::Test {
       : cluster_(cluster::Cluster::of(test::fake_devices({"a", "b"}, transport_, daemons_))),
         pool_(workload_) {}
 
-  DeploymentCache cache(Nanoseconds dear_opening) {
-    return {cluster_, pool_, test::sharing(transport_), {}, dear_opening};
+  DeploymentCache cache(Nanoseconds slow_opening) {
+    return {cluster_, pool_, test::sharing(transport_), {}, slow_opening};
   }
 
   static plan::Plan cut_at(std::int64_t position) {

@@ -82,13 +82,13 @@ class CodecProber : public testing::Test {
 
   Expected<planning::ProbedCodecs> probe(const std::vector<std::string>& codecs,
                                          double allowed_error) {
-    CodecWish wish;
-    wish.codecs = codecs;
-    wish.allowed_error = allowed_error;
+    CodecOptions options;
+    options.codecs = codecs;
+    options.allowed_error = allowed_error;
     // The first convolution, and the ReLU behind it.
-    wish.positions = {position_of("after:features.0"), position_of("after:features.1")};
+    options.positions = {position_of("after:features.0"), position_of("after:features.1")};
     return probe_codecs(
-        *cluster_, workload_, wish, stop_,
+        *cluster_, workload_, options, stop_,
         [&](std::size_t done, std::size_t total) { progress_.emplace_back(done, total); });
   }
 

@@ -37,10 +37,10 @@ class DeviceProfiler : public testing::Test {
     cluster_ = cluster::Cluster::of(test::fake_devices({"pi-1", "pi-2"}, transport_, daemons_));
     daemons_[0]->set_operator_time(2 * kUnit, kUnit);
     daemons_[1]->set_operator_time(3 * kUnit, Nanoseconds(0));
-    wish_.model = "ten";
-    wish_.model_digest = std::string(64, 'a');
-    wish_.operators = test::kFakeOperators;
-    wish_.cuts = {3, 7};
+    request_.model = "ten";
+    request_.model_digest = std::string(64, 'a');
+    request_.operators = test::kFakeOperators;
+    request_.cuts = {3, 7};
   }
 
   Expected<std::vector<plan::DeviceProfile>> profile() {
@@ -48,7 +48,7 @@ class DeviceProfiler : public testing::Test {
     const ProfileBench bench{
         *cluster_, pool_, transports_, probed, Value{Tuple{workload_.example(1, 1).value()}},
         timeout_};
-    return profile_devices(bench, wish_, known_, stop_,
+    return profile_devices(bench, request_, known_, stop_,
                            [&](const ProfileProgress& at) { progress_.push_back(at); });
   }
 
@@ -66,7 +66,7 @@ class DeviceProfiler : public testing::Test {
   cluster::ShardPool pool_{workload_};
   /// Links that take no time.
   planning::ProbedLinks links_{3, std::vector<transport::ProbeResult>(3, free_link())};
-  ProfileWish wish_;
+  ProfileRequest request_;
   std::vector<std::optional<plan::DeviceProfile>> known_{2};
   std::atomic<bool> stop_{false};
   milliseconds timeout_ = load::kRequestTimeout;
@@ -198,9 +198,9 @@ TEST_F(DeviceProfiler, TakesOffWhatLinksTake) {
 TEST_F(DeviceProfiler, MeasuresOnlyWhatIsNotKnown) {
   const auto first = profile();
   ASSERT_TRUE(first);
-  EXPECT_TRUE(is_enough(first->front(), wish_));
-  wish_.cuts = {3, 5};
-  EXPECT_FALSE(is_enough(first->front(), wish_));
+  EXPECT_TRUE(is_enough(first->front(), request_));
+  request_.cuts = {3, 5};
+  EXPECT_FALSE(is_enough(first->front(), request_));
   known_ = {first->front(), first->back()};
   // Half as fast as before: what was known keeps its share of the whole.
   daemons_[0]->set_operator_time(4 * kUnit, 2 * kUnit);
@@ -225,7 +225,7 @@ TEST_F(DeviceProfiler, OneShardAfterTheOtherWhereThereIsNoRoomForTwo) {
 }
 
 TEST_F(DeviceProfiler, WhatADeviceHasNoRoomForIsLeftOut) {
-  wish_.cuts = {3, 5, 7};
+  request_.cuts = {3, 5, 7};
   daemons_[1]->set_memory_limit(6 * test::kFakeWeightBytes);
   const auto measured = profile();
   ASSERT_TRUE(measured) << measured.error().message;
@@ -239,11 +239,11 @@ TEST_F(DeviceProfiler, WhatADeviceHasNoRoomForIsLeftOut) {
   EXPECT_EQ(small.operators, std::vector<Nanoseconds>(10, 3 * kUnit));
   EXPECT_GT(small.overhead.count(), 0);
   EXPECT_TRUE(plan::device_profile_from_json(to_json(small))) << "it can be kept";
-  EXPECT_TRUE(is_enough(small, wish_)) << "nothing of it has to be tried again";
+  EXPECT_TRUE(is_enough(small, request_)) << "nothing of it has to be tried again";
 }
 
 TEST_F(DeviceProfiler, TheEndOfTheModelIsMeasuredThoughNothingBeforeItFits) {
-  wish_.cuts = {7};
+  request_.cuts = {7};
   daemons_[1]->set_memory_limit(4 * test::kFakeWeightBytes);
   const auto measured = profile();
   ASSERT_TRUE(measured) << measured.error().message;
@@ -257,12 +257,12 @@ TEST_F(DeviceProfiler, TheEndOfTheModelIsMeasuredThoughNothingBeforeItFits) {
 }
 
 TEST_F(DeviceProfiler, WithoutTheWholeModelWhatIsKnownKeepsItsShareToo) {
-  wish_.cuts = {3, 5, 7};
+  request_.cuts = {3, 5, 7};
   daemons_[1]->set_memory_limit(6 * test::kFakeWeightBytes);
   const auto first = profile();
   ASSERT_TRUE(first) << first.error().message;
-  wish_.cuts = {3, 4, 5, 7};
-  EXPECT_FALSE(is_enough(first->back(), wish_));
+  request_.cuts = {3, 4, 5, 7};
+  EXPECT_FALSE(is_enough(first->back(), request_));
   known_ = {first->front(), first->back()};
   daemons_[1]->set_operator_time(6 * kUnit, Nanoseconds(0));
   const auto both = profile();
@@ -271,7 +271,7 @@ TEST_F(DeviceProfiler, WithoutTheWholeModelWhatIsKnownKeepsItsShareToo) {
   EXPECT_EQ(ranges_of(small), (Ranges{{0, 3}, {0, 4}, {0, 5}, {4, 10}, {5, 10}, {7, 10}}));
   EXPECT_THAT(in_units(small), ElementsAre(18, 24, 30, 36, 30, 18));
   EXPECT_EQ(small.too_large, first->back().too_large);
-  EXPECT_TRUE(is_enough(small, wish_));
+  EXPECT_TRUE(is_enough(small, request_));
 }
 
 TEST_F(DeviceProfiler, ADeviceWithoutRoomForAnythingIsNamed) {
@@ -317,50 +317,50 @@ TEST_F(DeviceProfiler, AStageThatDoesNotAnswerInTimeIsNamed) {
 }
 
 TEST_F(DeviceProfiler, LoadsShardsWithTheSettingsOfTheirDevice) {
-  wish_.own_settings["pi-2"] = {"auto", "bf16", 2};
+  request_.own_settings["pi-2"] = {"auto", "bf16", 2};
   const auto measured = profile();
   ASSERT_TRUE(measured) << measured.error().message;
   EXPECT_EQ(measured->front().precision, "fp32");
   EXPECT_EQ(measured->back().precision, "bf16");
   EXPECT_EQ(measured->back().threads, 2);
-  EXPECT_EQ(profile_key(measured->back()), profile_key(*cluster_, *daemons_[1], wish_));
+  EXPECT_EQ(profile_key(measured->back()), profile_key(*cluster_, *daemons_[1], request_));
   const control::ShardSettings own{{"auto", "bf16", 2}};
-  EXPECT_THAT(daemons_[0]->load_settings(), testing::Each(wish_.settings));
+  EXPECT_THAT(daemons_[0]->load_settings(), testing::Each(request_.settings));
   EXPECT_THAT(daemons_[1]->load_settings(), testing::Each(own));
 }
 
 TEST_F(DeviceProfiler, KeysTellProfilesApart) {
-  const std::string key = profile_key(*cluster_, *daemons_[0], wish_);
+  const std::string key = profile_key(*cluster_, *daemons_[0], request_);
   const auto measured = profile();
   ASSERT_TRUE(measured);
   EXPECT_EQ(profile_key(measured->front()), key);
-  wish_.settings.batch = 8;
-  EXPECT_NE(profile_key(*cluster_, *daemons_[0], wish_), key);
-  wish_.settings.batch = 1;
-  wish_.settings.precision = "bf16";
-  EXPECT_NE(profile_key(*cluster_, *daemons_[0], wish_), key);
-  wish_.settings.precision = "fp32";
+  request_.settings.batch = 8;
+  EXPECT_NE(profile_key(*cluster_, *daemons_[0], request_), key);
+  request_.settings.batch = 1;
+  request_.settings.precision = "bf16";
+  EXPECT_NE(profile_key(*cluster_, *daemons_[0], request_), key);
+  request_.settings.precision = "fp32";
   std::set<std::string> keys{key};
   for (const char* const schedule : {"mixed", R"({"units":[]})", R"({"units":[],"order":[]})"}) {
-    wish_.settings.schedule = schedule;
-    EXPECT_TRUE(keys.insert(profile_key(*cluster_, *daemons_[0], wish_)).second) << schedule;
+    request_.settings.schedule = schedule;
+    EXPECT_TRUE(keys.insert(profile_key(*cluster_, *daemons_[0], request_)).second) << schedule;
   }
-  wish_.settings.schedule = plan::kSequential;
-  EXPECT_EQ(profile_key(*cluster_, *daemons_[0], wish_), key);
+  request_.settings.schedule = plan::kSequential;
+  EXPECT_EQ(profile_key(*cluster_, *daemons_[0], request_), key);
   daemons_[0]->set_memory_limit(100);
-  EXPECT_NE(profile_key(*cluster_, *daemons_[0], wish_), key)
+  EXPECT_NE(profile_key(*cluster_, *daemons_[0], request_), key)
       << "what is too large may be so no more";
   daemons_[0]->set_memory_limit(0);
   for (test::FakeDaemon* const daemon : daemons_) daemon->set_place({"this boot", 1, 0}, false);
-  EXPECT_NE(profile_key(*cluster_, *daemons_[0], wish_), key)
+  EXPECT_NE(profile_key(*cluster_, *daemons_[0], request_), key)
       << "the other one is at work beside it";
   daemons_[1]->set_place({"another boot", 1, 0}, false);
-  EXPECT_EQ(profile_key(*cluster_, *daemons_[0], wish_), key);
+  EXPECT_EQ(profile_key(*cluster_, *daemons_[0], request_), key);
   daemons_[0]->set_device("cuda:0");
-  EXPECT_NE(profile_key(*cluster_, *daemons_[0], wish_), key);
+  EXPECT_NE(profile_key(*cluster_, *daemons_[0], request_), key);
   daemons_[0]->set_device("cpu");
   daemons_[0]->set_cores(4);
-  EXPECT_NE(profile_key(*cluster_, *daemons_[0], wish_), key);
+  EXPECT_NE(profile_key(*cluster_, *daemons_[0], request_), key);
 }
 
 }  // namespace

@@ -28,11 +28,11 @@ class ProfiledStages : public testing::Test {
   /// Keeps a profile of all operators and both sides of the cut: `each` nanoseconds an operator,
   /// and half of it on a device that is busy.
   void keep(std::size_t stage, std::int64_t each) {
-    ProfileWish wish;
-    wish.model = model_.name();
-    wish.model_digest = model_.digest().hex();
-    wish.operators = operators_;
-    wish.settings = cluster::shard_settings(plan_, stage);
+    ProfileRequest request;
+    request.model = model_.name();
+    request.model_digest = model_.digest().hex();
+    request.operators = operators_;
+    request.settings = cluster::shard_settings(plan_, stage);
     plan::DeviceProfile profile;
     profile.operators.assign(static_cast<std::size_t>(operators_), Nanoseconds(each));
     for (const auto& [begin, end] :
@@ -41,7 +41,7 @@ class ProfiledStages : public testing::Test {
                                 Nanoseconds((end - begin) * each / 2), 0});
     }
     ASSERT_TRUE(store_.put_profile(
-        profile_key(*cluster_, **cluster_->find(plan_.stages[stage].device), wish), profile));
+        profile_key(*cluster_, **cluster_->find(plan_.stages[stage].device), request), profile));
   }
   std::vector<Nanoseconds> stages() {
     return profiled_stages(plan_, model_, *cluster_, store_).value();

@@ -28,10 +28,10 @@ class ProfilerOfKept : public testing::Test {
   }
 
   void keep(const cluster::DaemonClient& device, std::int64_t batch) {
-    ProfileWish wish;
-    wish.model = model_.name();
-    wish.model_digest = model_.digest().hex();
-    wish.settings.batch = batch;
+    ProfileRequest request;
+    request.model = model_.name();
+    request.model_digest = model_.digest().hex();
+    request.settings.batch = batch;
     const auto operators = static_cast<std::int64_t>(model_.graph().operators.size());
     const std::int64_t cut = model_.split_points()[splits().front()].position;
     plan::DeviceProfile profile;
@@ -41,7 +41,7 @@ class ProfilerOfKept : public testing::Test {
     profile.shards = {{0, cut, Nanoseconds(1), Nanoseconds(1), 0},
                       {0, operators, Nanoseconds(2), Nanoseconds(2), 0},
                       {cut, operators, Nanoseconds(1), Nanoseconds(1), 0}};
-    ASSERT_TRUE(store_.put_profile(profile_key(*cluster_, device, wish), profile));
+    ASSERT_TRUE(store_.put_profile(profile_key(*cluster_, device, request), profile));
   }
   planning::SplitChoice splits() const {
     return model::select_split_points(model_.split_points(), "after:features.5").value();
@@ -96,10 +96,10 @@ TEST_F(ProfilerOfKept, TellsWhichProfilesWereMeasuredOnABusyMachine) {
     plan::DeviceProfile profile = profiler.devices()[device].profile;
     profile.measured = "2026-11-27T07:10:02Z";
     profile.others_share = share;
-    ProfileWish wish;
-    wish.model_digest = model_.digest().hex();
+    ProfileRequest request;
+    request.model_digest = model_.digest().hex();
     ASSERT_TRUE(
-        store_.put_profile(profile_key(*cluster_, cluster_->device(device), wish), profile));
+        store_.put_profile(profile_key(*cluster_, cluster_->device(device), request), profile));
   }
   ASSERT_TRUE(profiler.profile(links_, workload_, silent));
   EXPECT_THAT(

@@ -19,7 +19,7 @@ constexpr plan::OperatorRange kSecond{4, 10};
 
 class ShardRoomTest : public testing::Test {
  protected:
-  ShardRoomTest() { wish_.model = "ten"; }
+  ShardRoomTest() { request_.model = "ten"; }
 
   Expected<StageMeter*> opened(const plan::OperatorRange& range) {
     PARETO_ASSIGN(const cluster::ShardLease lease, room_.load(range));
@@ -36,8 +36,8 @@ class ShardRoomTest : public testing::Test {
   cluster::ShardPool pool_{workload_};
   const std::vector<planning::ProbedTransport> probed_;
   const ProfileBench bench_{cluster_, pool_, transports_, probed_, Value{}};
-  ProfileWish wish_;
-  ShardRoom room_{bench_, wish_, cluster_.device(0), "memory"};
+  ProfileRequest request_;
+  ShardRoom room_{bench_, request_, cluster_.device(0), "memory"};
 };
 
 TEST_F(ShardRoomTest, WithRoomForAllEachStaysOpen) {

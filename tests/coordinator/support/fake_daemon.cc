@@ -308,11 +308,11 @@ Expected<cluster::LinkSpeed> FakeDaemon::measure_link(const std::string& transpo
   return cluster::LinkSpeed{rate_over(transport), round_trip_};
 }
 
-Expected<cluster::EmulationLease> FakeDaemon::emulate(const cluster::EmulationWish& wish) {
+Expected<cluster::EmulationLease> FakeDaemon::emulate(const cluster::EmulationRequest& request) {
   PARETO_TRY(alive());
   const std::lock_guard lock(mutex_);
   if (emulated_) return fail(ErrorCode::kUnavailable, "another coordinator");
-  emulated_ = wish;
+  emulated_ = request;
   return cluster::EmulationLease{++leases_, std::chrono::milliseconds(30)};
 }
 
@@ -332,7 +332,7 @@ Expected<> FakeDaemon::end_emulation(std::uint64_t lease) {
   return {};
 }
 
-std::optional<cluster::EmulationWish> FakeDaemon::emulated() const {
+std::optional<cluster::EmulationRequest> FakeDaemon::emulated() const {
   const std::lock_guard lock(mutex_);
   return emulated_;
 }

@@ -127,7 +127,7 @@ class FakeDaemon final : public cluster::DaemonClient {
   std::vector<std::string> transports() const;
 
   /// Returns what it was asked to do to its network; no value means nothing, or no more.
-  std::optional<cluster::EmulationWish> emulated() const;
+  std::optional<cluster::EmulationRequest> emulated() const;
   /// Forgets the emulation, as a device whose lease ran out.
   void forget_emulation();
   int renewals() const;
@@ -163,7 +163,7 @@ class FakeDaemon final : public cluster::DaemonClient {
                                               std::chrono::milliseconds timeout) override;
   Expected<cluster::LinkSpeed> measure_link(const std::string& transport,
                                             const std::string& address) override;
-  Expected<cluster::EmulationLease> emulate(const cluster::EmulationWish& wish) override;
+  Expected<cluster::EmulationLease> emulate(const cluster::EmulationRequest& request) override;
   Expected<> renew_emulation(std::uint64_t lease) override;
   Expected<> end_emulation(std::uint64_t lease) override;
   Expected<cluster::ClockOffset> clock_offset(int probes) override;
@@ -212,7 +212,7 @@ class FakeDaemon final : public cluster::DaemonClient {
   std::vector<std::string> codecs_;
   std::vector<std::string> transports_;
   cluster::Observation observation_;
-  std::optional<cluster::EmulationWish> emulated_;
+  std::optional<cluster::EmulationRequest> emulated_;
   std::uint64_t leases_ = 0;
   int renewals_ = 0;
   mutable std::condition_variable renewed_;

@@ -114,11 +114,11 @@ class PredictTrials : public testing::Test {
                     const control::ShardSettings& settings = {},
                     Nanoseconds each_operator = milliseconds(1)) {
     const auto operators = static_cast<std::int64_t>(model_.graph().operators.size());
-    profile::ProfileWish wish;
-    wish.model = model_.name();
-    wish.model_digest = model_.digest().hex();
-    wish.operators = operators;
-    wish.settings = settings;
+    profile::ProfileRequest request;
+    request.model = model_.name();
+    request.model_digest = model_.digest().hex();
+    request.operators = operators;
+    request.settings = settings;
     plan::DeviceProfile profile;
     profile.device = device.config().name;
     profile.operators.assign(static_cast<std::size_t>(operators), each_operator);
@@ -131,7 +131,7 @@ class PredictTrials : public testing::Test {
     for (const std::size_t point : points()) {
       shard(model_.split_points()[point].position, operators);
     }
-    store_.profiles[profile::profile_key(*cluster_, device, wish)] = profile;
+    store_.profiles[profile::profile_key(*cluster_, device, request)] = profile;
   }
 
   std::vector<std::size_t> points() const {

@@ -172,7 +172,7 @@ TEST_P(LinkProbeTest, NothingFollowsFasterThanItsEndsWork) {
 TEST_P(LinkProbeTest, LeavesOutWhatWouldTakeLong) {
   ProbeOptions options;
   options.sizes = {1000, 2000, 300'000, 600'000};
-  options.dear = {};
+  options.slow = {};
   const auto result = probe_link(*near_, options, in_time());
   ASSERT_TRUE(result) << result.error().message;
   ASSERT_EQ(result->points.size(), 2U);
@@ -183,7 +183,7 @@ TEST_P(LinkProbeTest, EndsWithWhatItHasWhereItsTimeIsUp) {
   ProbeOptions options;
   options.sizes = {1000, 2000, 300'000};
   options.budget = {};
-  options.dear = std::chrono::hours(1);
+  options.slow = std::chrono::hours(1);
   // Of each size four messages are alone, and then several follow each other.
   for (const int messages : {0, 5}) {
     OverdueLink overdue(*near_, 300'000, messages);

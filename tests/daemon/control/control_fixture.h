@@ -148,11 +148,11 @@ class ControlTest : public testing::Test {
   std::shared_ptr<transport::Transport> transport_;
   std::unique_ptr<StageHost> stages_;
   /// Nothing is changed, and the request is kept.
-  NetworkLease network_{true, [this](const LeaseWish& wish) {
-                          wished_ = wish;
+  NetworkLease network_{true, [this](const LeaseRequest& request) {
+                          requested_ = request;
                           return std::make_unique<NoChange>();
                         }};
-  LeaseWish wished_;
+  LeaseRequest requested_;
   std::unique_ptr<ControlServer> server_;
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<v1::Control::Stub> stub_;

@@ -190,10 +190,10 @@ TEST_F(ControlTest, LeasesItsNetwork) {
   };
   ASSERT_EQ(emulate(), StatusCode::OK);
   EXPECT_EQ(reply.lease_ms(), 5'000U);
-  EXPECT_EQ(wished_.interface, "eth1");
-  EXPECT_EQ(wished_.name, "slow");
-  EXPECT_EQ(wished_.condition.forward.delay, std::chrono::milliseconds(20));
-  EXPECT_EQ(wished_.control_interface, "lo") << "that which this call came by";
+  EXPECT_EQ(requested_.interface, "eth1");
+  EXPECT_EQ(requested_.name, "slow");
+  EXPECT_EQ(requested_.condition.forward.delay, std::chrono::milliseconds(20));
+  EXPECT_EQ(requested_.control_interface, "lo") << "that which this call came by";
   EXPECT_EQ(emulate(), StatusCode::UNAVAILABLE) << "one at a time";
   request.set_lease(reply.lease());
   EXPECT_EQ(emulate(), StatusCode::OK) << "renewed";

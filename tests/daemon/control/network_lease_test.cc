@@ -32,12 +32,12 @@ class NetworkLeaseTest : public testing::Test {
   };
 
   NetworkLease::Change change() {
-    return [this](const LeaseWish& wish) -> Expected<std::unique_ptr<InterfaceChange>> {
-      if (wish.interface == "none") return fail(ErrorCode::kNotFound, "no such interface");
+    return [this](const LeaseRequest& request) -> Expected<std::unique_ptr<InterfaceChange>> {
+      if (request.interface == "none") return fail(ErrorCode::kNotFound, "no such interface");
       return std::make_unique<Noted>(*this);
     };
   }
-  static LeaseWish wish(Nanoseconds duration = seconds(30)) {
+  static LeaseRequest request(Nanoseconds duration = seconds(30)) {
     return {"eth1", {}, "slow", duration, "eth0", false};
   }
 
@@ -47,58 +47,58 @@ class NetworkLeaseTest : public testing::Test {
 
 TEST_F(NetworkLeaseTest, EndsWhenItIsEnded) {
   NetworkLease leases(true, change());
-  const Lease lease = leases.take(wish()).value();
+  const Lease lease = leases.take(request()).value();
   EXPECT_TRUE(changed_);
-  EXPECT_EQ(leases.take(wish()).error().code, ErrorCode::kUnavailable);
+  EXPECT_EQ(leases.take(request()).error().code, ErrorCode::kUnavailable);
   EXPECT_EQ(leases.renew(lease.number)->duration, seconds(30));
   EXPECT_TRUE(leases.end(lease.number + 1));
   EXPECT_TRUE(changed_) << "that of somebody else";
   EXPECT_TRUE(leases.end(lease.number));
   EXPECT_FALSE(changed_);
   EXPECT_EQ(leases.renew(lease.number).error().code, ErrorCode::kNotFound);
-  EXPECT_TRUE(leases.take(wish()));
+  EXPECT_TRUE(leases.take(request()));
 }
 
 TEST_F(NetworkLeaseTest, TellsWhatItCouldNotTakeBack) {
   NetworkLease leases(true, change());
-  const Lease lease = leases.take(wish()).value();
+  const Lease lease = leases.take(request()).value();
   broken_ = true;
   const auto ended = leases.end(lease.number);
   ASSERT_FALSE(ended);
   EXPECT_THAT(ended.error().message, HasSubstr("tc says no"));
   EXPECT_FALSE(changed_) << "it is given up";
   broken_ = false;
-  EXPECT_TRUE(leases.take(wish())) << "the next may try";
+  EXPECT_TRUE(leases.take(request())) << "the next may try";
 }
 
 TEST_F(NetworkLeaseTest, RunsOutByItself) {
   NetworkLease leases(true, change());
-  const Lease lease = leases.take(wish(milliseconds(100))).value();
+  const Lease lease = leases.take(request(milliseconds(100))).value();
   changed_.wait(true);
   EXPECT_EQ(leases.renew(lease.number).error().code, ErrorCode::kNotFound);
-  EXPECT_TRUE(leases.take(wish())) << "the next may have it";
+  EXPECT_TRUE(leases.take(request())) << "the next may have it";
 }
 
 TEST_F(NetworkLeaseTest, EndsWithTheDaemon) {
   {
     NetworkLease leases(true, change());
-    ASSERT_TRUE(leases.take(wish()));
+    ASSERT_TRUE(leases.take(request()));
   }
   EXPECT_FALSE(changed_);
 }
 
 TEST_F(NetworkLeaseTest, NoneIsGrantedOnceItIsClosed) {
   NetworkLease leases(true, change());
-  ASSERT_TRUE(leases.take(wish()));
+  ASSERT_TRUE(leases.take(request()));
   leases.close();
   EXPECT_FALSE(changed_);
-  EXPECT_EQ(leases.take(wish()).error().code, ErrorCode::kClosed);
+  EXPECT_EQ(leases.take(request()).error().code, ErrorCode::kClosed);
   EXPECT_FALSE(changed_);
 }
 
 TEST_F(NetworkLeaseTest, IsRefusedUnlessItIsAllowed) {
   NetworkLease leases(false, change());
-  const auto lease = leases.take(wish());
+  const auto lease = leases.take(request());
   ASSERT_FALSE(lease);
   EXPECT_EQ(lease.error().code, ErrorCode::kPermission);
   EXPECT_THAT(lease.error().message, HasSubstr("allow_netem: true"));
@@ -107,7 +107,7 @@ TEST_F(NetworkLeaseTest, IsRefusedUnlessItIsAllowed) {
 
 TEST_F(NetworkLeaseTest, TheControlInterfaceIsChangedOnPurposeOnlyAndNotForLong) {
   NetworkLease leases(true, change());
-  LeaseWish own = wish();
+  LeaseRequest own = request();
   own.interface = "eth0";
   EXPECT_EQ(leases.take(own).error().code, ErrorCode::kPermission);
   EXPECT_FALSE(changed_);
@@ -117,15 +117,15 @@ TEST_F(NetworkLeaseTest, TheControlInterfaceIsChangedOnPurposeOnlyAndNotForLong)
 
 TEST_F(NetworkLeaseTest, IsNoLongerThanAMinute) {
   NetworkLease leases(true, change());
-  EXPECT_EQ(leases.take(wish(std::chrono::hours(1)))->duration, NetworkLease::kLongest);
+  EXPECT_EQ(leases.take(request(std::chrono::hours(1)))->duration, NetworkLease::kLongest);
 }
 
 TEST_F(NetworkLeaseTest, TellsWhatIsWrongWithTheInterface) {
   NetworkLease leases(true, change());
-  LeaseWish absent = wish();
+  LeaseRequest absent = request();
   absent.interface = "none";
   EXPECT_EQ(leases.take(absent).error().code, ErrorCode::kNotFound);
-  const Lease lease = leases.take(wish()).value();
+  const Lease lease = leases.take(request()).value();
   broken_ = true;
   EXPECT_THAT(leases.renew(lease.number).error().message, HasSubstr("tc says no"));
 }

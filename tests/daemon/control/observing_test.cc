@@ -65,7 +65,7 @@ TEST_F(ControlTest, LeavesOutWhatItsMachineDoesNotShow) {
 }
 
 TEST_F(ControlTest, SaysWhyItsNetworkCannotBeChanged) {
-  NetworkLease closed(false, [](const LeaseWish&) { return std::make_unique<NoChange>(); });
+  NetworkLease closed(false, [](const LeaseRequest&) { return std::make_unique<NoChange>(); });
   ControlParts parts{*store_, shards_, *stages_, closed, "pi-1", 1, {}, {}, {}};
   const auto server = ControlServer::start("127.0.0.1:0", std::move(parts)).value();
   const auto stub = v1::Control::NewStub(

@@ -83,7 +83,7 @@ TEST_F(StageHostTest, ASilentPeerIsHungUpOn) {
 
 TEST_F(StageHostTest, OfTooManySilentPeersTheOldestIsHungUpOn) {
   std::vector<std::unique_ptr<transport::Link>> silent;
-  for (std::size_t i = 0; i <= LinkDoor::kMaxPending; ++i) {
+  for (std::size_t i = 0; i <= LinkAcceptor::kMaxPending; ++i) {
     silent.push_back(transport_->connect(address_, soon()).value());
   }
   EXPECT_EQ(silent.front()->receive(soon()).error().code, ErrorCode::kClosed);
@@ -112,7 +112,7 @@ TEST_F(StageHostTest, ManySitesThatSayNothingKeepNobodyOut) {
   const auto where = transport::parse_host_port(host->addresses().at(0).address).value();
   ASSERT_TRUE(host->open({{kHostedPipeline, 0, "", "tcp", "tcp", ""}, shard_}));
   std::vector<FileDescriptor> silent;
-  for (std::size_t i = 0; i < LinkDoor::kMaxPending; ++i) {
+  for (std::size_t i = 0; i < LinkAcceptor::kMaxPending; ++i) {
     silent.push_back(silent_connection(static_cast<std::uint8_t>(i + 1), where.port));
   }
   // 127.0.0.1 comes before all others in the order of letters.
@@ -126,7 +126,7 @@ TEST_F(StageHostTest, ManySitesThatSayNothingKeepNobodyOut) {
 TEST_F(StageHostTest, LinksThatWaitForTheirStagesAreBounded) {
   std::vector<std::unique_ptr<transport::Link>> waiting;
   // Each says hello and does not wait for the answer.
-  for (std::size_t i = 0; i <= LinkDoor::kMaxWaiting; ++i) {
+  for (std::size_t i = 0; i <= LinkAcceptor::kMaxWaiting; ++i) {
     waiting.push_back(transport_->connect(address_, soon()).value());
     ASSERT_TRUE(waiting.back()->send(
         control::hello_message({kHostedPipeline + 1 + i, 0, control::Role::kUpstream}), soon()));

@@ -120,9 +120,10 @@ TEST(Trainer, RefusesPassesThatDoNotFollow) {
 TEST(Trainer, ChecksWhatAPeerSends) {
   const auto trainer = load(multiplies());
   ASSERT_TRUE(trainer);
-  Activations wishes = input();
-  wishes.wants_gradient = {true, true};
-  EXPECT_THAT(error_of((*trainer)->forward(0, wishes)), HasSubstr("1 tensors came with 2 wishes"));
+  Activations wanting = input();
+  wanting.wants_gradient = {true, true};
+  EXPECT_THAT(error_of((*trainer)->forward(0, wanting)),
+              HasSubstr("1 tensors came with 2 requests"));
   EXPECT_FALSE((*trainer)->forward(1, {{std::int64_t{1}}, {}, None{}}));
   EXPECT_FALSE((*trainer)->forward(2, {{}, {}, None{}}));
   ASSERT_TRUE((*trainer)->forward(3, input()));

@@ -80,7 +80,7 @@ TEST_F(SelectCuts, TrainableOnesHaveSomethingToTrainBehindThem) {
   const auto percent = select_cuts(model_, "percent:100", {.trainable = true});
   ASSERT_TRUE(percent) << "a share of the work passes over those";
   EXPECT_TRUE(has_trainable_suffix(model_.graph(), percent->front().before));
-  const planning::CutWish classifier_frozen{.trainable = true, .frozen = {"classifier"}};
+  const planning::CutOptions classifier_frozen{.trainable = true, .frozen = {"classifier"}};
   const auto before = select_cuts(model_, "percent:100", classifier_frozen);
   ASSERT_TRUE(before) << before.error().message;
   EXPECT_LT(before->front().before.front().end, percent->front().before.front().end);

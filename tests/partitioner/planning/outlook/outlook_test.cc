@@ -73,16 +73,16 @@ SettingsCosts one_or_two_threads() {
   return costs;
 }
 
-OutlookWish wish() {
-  OutlookWish wish;
-  wish.search = search::exact_search();
-  wish.pairs = true;
-  wish.replicas = false;
-  return wish;
+OutlookOptions options() {
+  OutlookOptions options;
+  options.search = search::exact_search();
+  options.pairs = true;
+  options.replicas = false;
+  return options;
 }
 
 TEST(OutlookOfSettings, EveryDeviceGetsThatWhichIsBestForIt) {
-  OutlookWish most = wish();
+  OutlookOptions most = options();
   most.preference = parse_preference("throughput").value();
   const auto outlook = look_ahead(TwoOperators(), one_or_two_threads(), most, "none");
   ASSERT_TRUE(outlook) << outlook.error().message;
@@ -102,7 +102,7 @@ TEST(OutlookOfSettings, EveryDeviceGetsThatWhichIsBestForIt) {
 }
 
 TEST(OutlookOfSettings, EveryPlanIsLookedAtOnce) {
-  const auto outlook = look_ahead(TwoOperators(), one_or_two_threads(), wish(), "none");
+  const auto outlook = look_ahead(TwoOperators(), one_or_two_threads(), options(), "none");
   ASSERT_TRUE(outlook) << outlook.error().message;
   std::set<std::string> seen;
   for (const Candidate& one : outlook->candidates) {
@@ -116,7 +116,7 @@ TEST(OutlookOfSettings, EveryPlanIsLookedAtOnce) {
 }
 
 TEST(OutlookOfSettings, AScenarioHasTheTimesOfThePlansSettings) {
-  OutlookWish most = wish();
+  OutlookOptions most = options();
   most.preference = parse_preference("throughput").value();
   const SettingsCosts costs = one_or_two_threads();
   const auto outlook = look_ahead(TwoOperators(), costs, most, "none");

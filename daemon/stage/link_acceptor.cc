@@ -1,4 +1,4 @@
-#include "daemon/stage/link_door.h"
+#include "daemon/stage/link_acceptor.h"
 
 #include <spdlog/spdlog.h>
 
@@ -32,21 +32,21 @@ constexpr std::uint64_t kPingOverhead = 64 << 10;
 
 }  // namespace
 
-LinkDoor::LinkDoor(std::unique_ptr<transport::Listener> listener, Greeter greeter,
-                   Nanoseconds hello_timeout)
+LinkAcceptor::LinkAcceptor(std::unique_ptr<transport::Listener> listener, Greeter greeter,
+                           Nanoseconds hello_timeout)
     : listener_(std::move(listener)),
       greeter_(std::move(greeter)),
       hello_timeout_(hello_timeout),
       accepting_([this] { accept_links(); }) {}
 
-LinkDoor::~LinkDoor() {
+LinkAcceptor::~LinkAcceptor() {
   close();
   accepting_.join();
   // No thread adds to the list any more.
   pending_.clear();
 }
 
-void LinkDoor::close() {
+void LinkAcceptor::close() {
   listener_->close();
   const std::lock_guard lock(mutex_);
   closed_ = true;
@@ -56,7 +56,7 @@ void LinkDoor::close() {
   }
 }
 
-void LinkDoor::accept_links() {
+void LinkAcceptor::accept_links() {
   for (;;) {
     auto link = listener_->accept();
     if (link) {
@@ -70,7 +70,7 @@ void LinkDoor::accept_links() {
   }
 }
 
-void LinkDoor::admit(std::unique_ptr<transport::Link> link) {
+void LinkAcceptor::admit(std::unique_ptr<transport::Link> link) {
   std::unique_lock lock(mutex_);
   const auto has_room = [&] {
     // Their threads have nothing left to do but return, so joining them takes no time.
@@ -98,18 +98,18 @@ void LinkDoor::admit(std::unique_ptr<transport::Link> link) {
   }
 }
 
-std::size_t LinkDoor::taken() const {
+std::size_t LinkAcceptor::taken() const {
   return static_cast<std::size_t>(
       std::ranges::count_if(pending_, [](const Pending& one) { return !one.hung_up; }));
 }
 
-std::size_t LinkDoor::waiting_from(const std::string& site) {
+std::size_t LinkAcceptor::waiting_from(const std::string& site) {
   const std::lock_guard lock(mutex_);
   return static_cast<std::size_t>(std::ranges::count_if(
       pending_, [&](const Pending& one) { return !one.done && !one.link && one.site == site; }));
 }
 
-void LinkDoor::make_room() {
+void LinkAcceptor::make_room() {
   std::map<std::string, std::size_t> places;
   for (const Pending& one : pending_) {
     if (!one.hung_up && one.link) ++places[one.site];
@@ -131,7 +131,7 @@ void LinkDoor::make_room() {
   }
 }
 
-void LinkDoor::tell_of_refusal(const std::string& peer, const Error& why, bool said_hello) {
+void LinkAcceptor::tell_of_refusal(const std::string& peer, const Error& why, bool said_hello) {
   // Who said a proper hello is no stranger. Strangers do not fill the log.
   if (said_hello) return spdlog::warn("{}: refused: {}", peer, why.message);
   const std::lock_guard lock(mutex_);
@@ -141,12 +141,12 @@ void LinkDoor::tell_of_refusal(const std::string& peer, const Error& why, bool s
                *times == 1 ? "" : fmt::format(" ({} since the last such line)", *times));
 }
 
-std::unique_ptr<transport::Link> LinkDoor::take_link(Pending& pending) {
+std::unique_ptr<transport::Link> LinkAcceptor::take_link(Pending& pending) {
   const std::lock_guard lock(mutex_);
   return std::move(pending.link);
 }
 
-void LinkDoor::greet(Pending& pending, transport::Link& link) {
+void LinkAcceptor::greet(Pending& pending, transport::Link& link) {
   const TimePoint deadline = *deadline_after(hello_timeout_);
   Expected<control::Hello> hello;
   auto received = link.receive(deadline);

@@ -33,19 +33,19 @@ using Greeter = std::function<Expected<>(const control::Hello& hello,
 /// keeps out only itself, and those that say hello at once come in, however many others come.
 ///
 /// Threads: constructed and destroyed by one owner; close() from any.
-class LinkDoor {
+class LinkAcceptor {
  public:
   static constexpr std::size_t kMaxPending = 64;  ///< peers that have not been matched yet
 
   /// Peers of one site that said hello to stages which are not open yet.
   static constexpr std::size_t kMaxWaiting = kMaxPending / 2;
 
-  LinkDoor(std::unique_ptr<transport::Listener> listener, Greeter greeter,
-           Nanoseconds hello_timeout);
+  LinkAcceptor(std::unique_ptr<transport::Listener> listener, Greeter greeter,
+               Nanoseconds hello_timeout);
   /// Closes the listener and joins all threads.
-  ~LinkDoor();
-  LinkDoor(const LinkDoor&) = delete;
-  LinkDoor& operator=(const LinkDoor&) = delete;
+  ~LinkAcceptor();
+  LinkAcceptor(const LinkAcceptor&) = delete;
+  LinkAcceptor& operator=(const LinkAcceptor&) = delete;
 
   std::string address() const { return listener_->address(); }
   /// Accepts no more links, and closes those that have not been matched.
