@@ -21,6 +21,7 @@ namespace {
 
 /// The process that holds the test bed may have to start a daemon, or to wait for one to end.
 constexpr std::chrono::minutes kAnswerTimeout{2};
+constexpr const char* kGone = "its process has ended: put it up again with paretoctl testbed up";
 
 Expected<cluster::RunningTestbed> chosen_testbed(const std::string& name) {
   const cluster::TestbedRegistry registry;
@@ -97,7 +98,7 @@ class FaultRun {
 
   std::string last_words() {
     const auto line = holder_.receive(deadline_after(kAnswerTimeout));
-    if (!line || !*line) return "the test bed is gone";
+    if (!line || !*line) return kGone;
     const auto said = cluster::parse_fault_answer(**line);
     return said ? "the test bed's process says: " + *said : said.error().message;
   }
@@ -105,9 +106,11 @@ class FaultRun {
   Expected<> make(const netem::FaultMoment& moment) {
     cluster::FaultRequest request{.number = moment.number, .begins = {}};
     if (moment.begins) request.begins = moment.fault;
-    PARETO_TRY(holder_.send(cluster::to_line(request)));
+    if (!holder_.send(cluster::to_line(request))) {
+      return fail(ErrorCode::kUnavailable, "{}", kGone);
+    }
     PARETO_ASSIGN(const auto line, holder_.receive(deadline_after(kAnswerTimeout)));
-    if (!line) return fail(ErrorCode::kUnavailable, "the test bed is gone");
+    if (!line) return fail(ErrorCode::kUnavailable, "{}", kGone);
     const auto done = cluster::parse_fault_answer(*line);
     const bool lasts = moment.begins && moment.fault.kind != netem::FaultKind::kRestart;
     lasting_.erase(moment.number);

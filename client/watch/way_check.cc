@@ -26,6 +26,13 @@ std::string remedy_of(const WayFacts& way) {
 }
 
 Verdict reached(const WayFacts& way) {
+  // This is what devices say to other roles.
+  const std::size_t refusal = way.problem.find(": use the credentials of a coordinator");
+  if (refusal != std::string::npos) {
+    return warn(way.problem.substr(0, refusal),
+                "to try it, use the credentials of a coordinator: paretoctl pki issue NAME --role "
+                "coordinator");
+  }
   const bool of_itself = transport::is_loopback(way.address);
   if (way.problem.empty() && !(of_itself && way.apart)) {
     return ok(fmt::format("{} answers in {:.3g} ms", way.address, to_milliseconds(way.round_trip)));

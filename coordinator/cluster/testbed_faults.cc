@@ -133,10 +133,10 @@ Expected<std::string> TestbedFaults::begin_on_device(const Lasting& lasting) {
       PARETO_TRY(cluster_.set_disk_full(device, true));
       return fmt::format("{}: its disk is full", devices_[device]);
     case FaultKind::kRestart:
-      if (down) return fmt::format("{} is down, and stays so", devices_[device]);
+      if (down) return fail(ErrorCode::kUnavailable, "{} is down, and stays so", devices_[device]);
       return start_again(device);
     case FaultKind::kStop:
-      if (down) return fmt::format("{} is down, and not stopped", devices_[device]);
+      if (down) return fail(ErrorCode::kUnavailable, "{} is down, not stopped", devices_[device]);
       return signal(device, SIGSTOP, "stopped");
     default:
       if (down) return fmt::format("{} is down already", devices_[device]);

@@ -5,7 +5,7 @@ namespace pareto::daemon {
 Expected<> check_opens_links(const transport::PeerIdentity& peer) {
   if (!peer.certificate || peer.certificate->role != tls::Role::kObserver) return {};
   return fail(ErrorCode::kPermission,
-              "{} may read what a device says of itself, and opens no links", peer.name);
+              "{} may not open links: use the credentials of a coordinator", peer.name);
 }
 
 Expected<> check_named(const LinkPeers& named, control::Role role,

@@ -194,6 +194,11 @@ TEST_F(LinkFaults, PlansThatDoNotFitAreRefused) {
   EXPECT_THAT(refused("  - {fault: kill, device: lef}\n"), HasSubstr("did you mean left"));
   EXPECT_THAT(refused("  - {fault: disk-full, device: right, for: 1ms}\n"),
               ::testing::AllOf(HasSubstr("4 "), HasSubstr("disk: 256MiB")));
+  EXPECT_THAT(refused("  - {fault: kill, device: left, for: 200ms}\n"
+                      "  - {fault: stop, device: left, at: 10ms, for: 10ms}\n"
+                      "  - {fault: restart, device: left, at: 20ms}\n"),
+              ::testing::AllOf(HasSubstr("4 "), HasSubstr("not done: left is down, not stopped"),
+                               HasSubstr("not done: left is down, and stays so")));
   const auto none = paretoctl({"testbed", "fault", path("faults.yaml"), "no-such-bed"});
   EXPECT_EQ(none.exit_code, 2);
   EXPECT_THAT(none.errors, HasSubstr("testbed up"));

@@ -328,9 +328,16 @@ TEST(Health, OfWays) {
     expect(finding(facts, "pi-2 to pi-1", "grpc"), Severity::kFail, problem, remedy);
     facts.ways.pop_back();
   }
+  std::string refused =
+      "the role observer may not call ProbeLink: use the credentials of a coordinator";
   facts.ways.push_back({"pi-2", "pi-1", "tcp", "127.0.0.1:7071", "refused", {}});
   expect(finding(facts, "pi-2 to pi-1", "tcp"), Severity::kFail, "refused",
          "pi-1 listens for itself only: data: tcp=0.0.0.0:PORT");
+  // Whatever the address is, nobody tried it.
+  std::swap(facts.ways.back().problem, refused);
+  expect(finding(facts, "pi-2 to pi-1", "tcp"), Severity::kWarn, "the role observer may not call",
+         "use the credentials of a coordinator");
+  std::swap(facts.ways.back().problem, refused);
   // Somebody answers there, but it is not pi-1.
   WayFacts& to_itself = facts.ways.back();
   to_itself.problem.clear();

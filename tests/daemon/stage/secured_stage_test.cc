@@ -108,8 +108,8 @@ TEST_F(SecuredStageTest, AnObserverOpensNoLink) {
   auto opening = stage(1, "");
   opening.asked.upstream_peer = "";
   ASSERT_TRUE(there->open(opening));
-  expect_refused(*there, {kSecured, 1, Role::kUpstream}, eyes_, "opens no links");
-  expect_refused(*there, {0, 0, Role::kProbe}, eyes_, "opens no links");
+  expect_refused(*there, {kSecured, 1, Role::kUpstream}, eyes_, "may not open links");
+  expect_refused(*there, {0, 0, Role::kProbe}, eyes_, "may not open links");
   EXPECT_TRUE(say(*there, {0, 0, Role::kProbe}, first_));
   EXPECT_TRUE(say(*there, {0, 0, Role::kProbe}, thief_));
 }
