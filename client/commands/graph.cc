@@ -87,7 +87,7 @@ class GraphCommand final : public Command {
     if (output != kPictureOnStdout) PARETO_TRY(check_writable("--output", output));
     if (!csv_.empty()) PARETO_TRY(check_writable("--csv", csv_));
     auto candidates = planning::select_cuts(model, splits_);
-    // A picture of a model without ends of modules has no table of them.
+    // A model that cannot be cut has a picture all the same, without a table.
     if (!candidates && splits_ == kUsualSplits && candidates.error().code == ErrorCode::kNotFound) {
       candidates = std::vector<model::Cut>();
     }

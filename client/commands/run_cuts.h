@@ -32,7 +32,7 @@ class RunCuts {
   bool names_any() const { return !split_.empty() || !frontiers_.files().empty(); }
   /// Returns whether --split leaves the choice of one cut open.
   bool is_auto() const { return split_ == "auto" && frontiers_.files().empty(); }
-  /// Returns the split points that `auto` chooses among if it predicts: the ends of modules, as
+  /// Returns the split points that `auto` chooses among if it predicts: those of `modules`, as
   /// indices into Model::split_points(). Fails: as planning::select_cuts().
   Expected<std::vector<std::size_t>> choices(const model::Model& model) const;
   /// Finds the cuts of --split, as a list or joined as they are in tables

@@ -46,21 +46,14 @@ Expected<std::vector<LayerCost>> layer_costs(const model::Model& model, std::int
   return layers;
 }
 
-std::vector<std::size_t> stage_cuts(const model::Model& model) {
-  for (const char* kind : {"auto", "modules", "all"}) {
-    auto cuts = model::select_split_points(model.split_points(), kind);
-    if (cuts && !cuts->empty()) return *std::move(cuts);
-  }
-  return {};
-}
-
 Expected<std::vector<StageRange>> cut_into_stages(const model::Model& model,
                                                   const std::vector<LayerCost>& layers,
                                                   const CostMetric& metric, std::size_t stages) {
   PARETO_ASSIGN(const std::vector<double> costs, metric.costs_of(layers));
   // Segments between neighbouring cuts.
   std::vector<StageRange> segments;
-  for (const std::size_t cut : stage_cuts(model)) {
+  const auto cuts = model::select_split_points(model.split_points(), "auto");
+  for (const std::size_t cut : cuts.value_or(std::vector<std::size_t>())) {
     const model::SplitPoint& point = model.split_points()[cut];
     segments.push_back({segments.empty() ? 0 : segments.back().end, point.position, point.name});
   }

@@ -25,12 +25,9 @@ struct StageRange {
 Expected<std::vector<LayerCost>> layer_costs(const model::Model& model, std::int64_t batch,
                                              runtime::ShardRunner& runner, int repeats);
 
-/// Returns the split points, as indices, at which stages may begin: ends of modules that one tensor
-/// crosses. If there are none, ends of modules; if there are none of them, all legal ones.
-std::vector<std::size_t> stage_cuts(const model::Model& model);
-
-/// Cuts a model into at most `stages` stages whose costs by the metric are as equal as they can be.
-/// Returns one stage if it cannot be cut. Fails: as CostMetric::costs_of().
+/// Cuts a model at split points of `auto` into at most `stages` stages. Their costs by the metric
+/// are as equal as they can be. Returns one stage if it cannot be cut. Fails: as
+/// CostMetric::costs_of().
 Expected<std::vector<StageRange>> cut_into_stages(const model::Model& model,
                                                   const std::vector<LayerCost>& layers,
                                                   const CostMetric& metric, std::size_t stages);

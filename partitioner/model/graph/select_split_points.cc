@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <set>
@@ -24,18 +25,13 @@ std::optional<double> parse_number(std::string_view text) {
 
 class Selector {
  public:
-  /// `why_none`: a sentence on a model in which few modules end, or "".
-  Selector(const std::vector<SplitPoint>& points, std::string why_none)
-      : points_(points), why_none_(std::move(why_none)) {}
+  explicit Selector(const std::vector<SplitPoint>& points) : points_(points) {}
 
   Expected<> add(const std::string& text) {
-    if (text == "all") return add_where("all", [](const SplitPoint&) { return true; });
-    if (text == "modules") {
-      return add_where(text, [](const SplitPoint& point) { return point.is_module_end; });
-    }
+    if (text == "all") return add_first_of(text, {any});
+    if (text == "modules") return add_first_of(text, {ends_module, any});
     if (text == "auto") {
-      return add_where(
-          text, [](const SplitPoint& point) { return point.is_module_end && point.tensors == 1; });
+      return add_first_of(text, {ends_module_with_one, ends_module, crossed_by_one, any});
     }
     if (text.starts_with("percent:")) return add_percent(text);
     return add_named(text);
@@ -44,20 +40,27 @@ class Selector {
   std::vector<std::size_t> take() const { return {chosen_.begin(), chosen_.end()}; }
 
  private:
-  template <typename Wanted>
-  Expected<> add_where(const std::string& text, Wanted wanted) {
-    const std::size_t before = chosen_.size();
-    bool any = false;
-    for (std::size_t i = 0; i < points_.size(); ++i) {
-      if (!points_[i].legal || !wanted(points_[i])) continue;
-      any = true;
-      chosen_.insert(i);
+  using Wanted = bool (*)(const SplitPoint&);
+  static bool any(const SplitPoint&) { return true; }
+  static bool ends_module(const SplitPoint& point) { return point.is_module_end; }
+  static bool crossed_by_one(const SplitPoint& point) { return point.tensors == 1; }
+  static bool ends_module_with_one(const SplitPoint& point) {
+    return ends_module(point) && crossed_by_one(point);
+  }
+
+  /// Adds the legal points that the first condition holds for which holds for any.
+  Expected<> add_first_of(const std::string& text, std::initializer_list<Wanted> conditions) {
+    for (const Wanted wanted : conditions) {
+      bool found = false;
+      for (std::size_t i = 0; i < points_.size(); ++i) {
+        if (!points_[i].legal || !wanted(points_[i])) continue;
+        found = true;
+        chosen_.insert(i);
+      }
+      if (found) return {};
     }
-    if (!any && chosen_.size() == before) {
-      return fail(ErrorCode::kNotFound, "`{}` selects nothing: the model has no such split point{}",
-                  text, why_none_);
-    }
-    return {};
+    return fail(ErrorCode::kNotFound, "`{}` selects nothing: the model has no legal split point",
+                text);
   }
 
   Expected<> add_percent(const std::string& text) {
@@ -113,21 +116,8 @@ class Selector {
   }
 
   const std::vector<SplitPoint>& points_;
-  std::string why_none_;
   std::set<std::size_t> chosen_;
 };
-
-Expected<std::vector<std::size_t>> select(const std::vector<SplitPoint>& points,
-                                          std::string_view text, const std::string& why_none) {
-  const auto parts = split_list(text);
-  if (parts.empty()) {
-    return fail(ErrorCode::kInvalidArgument,
-                "no split point given (all, modules, auto, after:PATH, op:N, percent:P)");
-  }
-  Selector selector(points, why_none);
-  for (const std::string& part : parts) PARETO_TRY(selector.add(part));
-  return selector.take();
-}
 
 std::string block_text(const Operator& op) {
   return fmt::format("{} with {} inside ({})", op.kind == "prim::Loop" ? "loop" : "branch",
@@ -137,16 +127,6 @@ std::string block_text(const Operator& op) {
 std::string why_whole(const Operator& op) {
   return op.steps > 0 ? fmt::format("its {} steps are too many to unroll", op.steps)
                       : "how it runs follows from its inputs";
-}
-
-/// Says that the largest loop or branch stays whole; "" if there is none.
-std::string kept_whole(const Graph& graph) {
-  const auto largest = std::ranges::max_element(graph.operators, {}, &Operator::inner_operators);
-  if (largest == graph.operators.end() || largest->inner_operators == 0) return "";
-  return fmt::format(
-      ". Its {} stays one operator, because {}: no cut goes through it. `all` has the positions "
-      "around it",
-      block_text(*largest), why_whole(*largest));
 }
 
 /// Returns why a model has no legal split point, and what can be done.
@@ -171,7 +151,7 @@ std::string why_uncut(const Graph& graph, const std::vector<SplitPoint>& points)
 
 Expected<std::vector<std::size_t>> select_split_points(const Model& model, std::string_view text) {
   const std::vector<SplitPoint>& points = model.split_points();
-  auto chosen = select(points, text, kept_whole(model.graph()));
+  auto chosen = select_split_points(points, text);
   if (chosen || std::ranges::any_of(points, &SplitPoint::legal)) return chosen;
   return fail(chosen.error().code, "{}: {} cannot be cut: {}", text, model.name(),
               why_uncut(model.graph(), points));
@@ -179,7 +159,14 @@ Expected<std::vector<std::size_t>> select_split_points(const Model& model, std::
 
 Expected<std::vector<std::size_t>> select_split_points(const std::vector<SplitPoint>& points,
                                                        std::string_view text) {
-  return select(points, text, "");
+  const auto parts = split_list(text);
+  if (parts.empty()) {
+    return fail(ErrorCode::kInvalidArgument,
+                "no split point given (all, modules, auto, after:PATH, op:N, percent:P)");
+  }
+  Selector selector(points);
+  for (const std::string& part : parts) PARETO_TRY(selector.add(part));
+  return selector.take();
 }
 
 std::vector<std::string> cuts_named_twice(const std::vector<SplitPoint>& points,

@@ -55,8 +55,10 @@ Expected<std::uint64_t> boundary_bytes(const Graph& graph, std::int64_t position
 /// Selects split points by a text, comma separated:
 /// - `after:PATH` and `op:N` name one point.
 /// - `percent:P` is the legal point whose share of the model's FLOPs is nearest.
-/// - `modules` are the ends of modules, and `all` is every legal point.
-/// - `auto` are those of `modules` that one tensor crosses, with any numbers.
+/// - `all` is every legal point.
+/// - `modules` are the ends of modules; if no module ends at a legal point, `all`.
+/// - `auto` are those of `modules` that one tensor crosses, with any numbers; if there are none,
+///   `modules`.
 /// Returns indices into `points`, ascending, without repeats.
 /// Fails: kNotFound, with the nearest names; kInvalidArgument for an illegal point, with its
 /// reason.

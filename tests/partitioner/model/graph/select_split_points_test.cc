@@ -57,6 +57,20 @@ TEST_F(Selecting, ModulesOfTheOuterLevel) {
   EXPECT_THAT(positions("auto"), ElementsAre(2, 3, 5));
 }
 
+TEST_F(Selecting, PositionsOfAModelWithoutModules) {
+  for (SplitPoint& point : points_) point.is_module_end = false;
+  points_[1].tensors = 2;
+  EXPECT_THAT(positions("modules"), ElementsAre(2, 3, 4, 5));
+  EXPECT_THAT(positions("auto"), ElementsAre(3, 5)) << "two cross position 4";
+  for (SplitPoint& point : points_) point.tensors = 2;
+  EXPECT_THAT(positions("auto"), ElementsAre(2, 3, 4, 5)) << "several cross everywhere";
+}
+
+TEST_F(Selecting, EndsOfModulesThatSeveralTensorsCross) {
+  for (SplitPoint& point : points_) point.tensors = point.is_module_end ? 2 : 1;
+  EXPECT_THAT(positions("auto"), ElementsAre(2, 3, 5));
+}
+
 TEST_F(Selecting, ByShareOfTheWork) {
   EXPECT_THAT(positions("percent:50"), ElementsAre(2)) << "60 % would be nearer, and is illegal";
   EXPECT_THAT(positions("percent:81"), ElementsAre(3));
