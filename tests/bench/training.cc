@@ -98,14 +98,18 @@ Expected<std::size_t> best_cut(const Trained& trained, const std::vector<MicroBa
     const auto pipeline = trained.here({point});
     if (!pipeline) continue;  // nothing to train behind it
     PARETO_TRY(step(**pipeline, batch, 0));
-    PARETO_ASSIGN(const auto timed, (*pipeline)->step(batch, {.step = 1, .learning_rate = 1e-3}));
-    Nanoseconds slower{};
-    for (const plan::StageStepTimes& stage : timed.stages) {
-      slower = std::max(slower, stage.forward + stage.backward + stage.optimiser);
-    }
-    if (slower < least) {
-      least = slower;
-      best = point;
+    // The fastest of a few: whatever else the machine does makes a step longer only.
+    for (std::uint64_t number = 1; number <= 3; ++number) {
+      PARETO_ASSIGN(const auto timed,
+                    (*pipeline)->step(batch, {.step = number, .learning_rate = 1e-3}));
+      Nanoseconds slower{};
+      for (const plan::StageStepTimes& stage : timed.stages) {
+        slower = std::max(slower, stage.forward + stage.backward + stage.optimiser);
+      }
+      if (slower < least) {
+        least = slower;
+        best = point;
+      }
     }
   }
   return best;
@@ -207,7 +211,7 @@ Expected<std::vector<Row>> training_overhead(const std::string& name, const std:
 }
 
 Expected<std::vector<Row>> training_speedup(const std::string& name, const std::string& model) {
-  constexpr int kParts = 8;
+  constexpr int kParts = 16;
   constexpr std::int64_t kRows = 4;
   PARETO_ASSIGN(const Trained trained, Trained::open(model, nullptr));
   PARETO_ASSIGN(const auto one_part, trained.batch(1, kRows, 1));
@@ -222,7 +226,7 @@ Expected<std::vector<Row>> training_speedup(const std::string& name, const std::
        std::array<TrainingPipeline*, 2>{alone.get(), both.get()}) {
     contestants.emplace_back([&, pipeline] { return step(*pipeline, batch, number++); });
   }
-  PARETO_ASSIGN(const auto medians, interleaved_medians(contestants, std::chrono::seconds(15), 5));
+  PARETO_ASSIGN(const auto medians, interleaved_medians(contestants, std::chrono::seconds(45), 5));
   return std::vector<Row>{
       {name, to_milliseconds(medians[0]) / to_milliseconds(medians[1]), 1.6, true,
        fmt::format("{:.0f} ms on one daemon / {:.0f} ms on two, cut {}, {} micro-batches of {}",
