@@ -111,6 +111,7 @@ class ShardRunner {
   /// Runs the shard `repeats` times by its schedule, and as "sequential" with one thread and with
   /// all, and returns who ran what when.
   /// Fails: kInvalidArgument (a runner without a schedule), and as run() does.
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): those that override it move them.
   virtual Expected<schedules::ScheduleTrace> trace_schedule(std::vector<Value> inputs,
                                                             int repeats) {
     static_cast<void>(inputs);

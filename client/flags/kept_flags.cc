@@ -7,6 +7,7 @@
 #include "coordinator/cluster/control_address.h"
 #include "coordinator/cluster/testbed_cluster.h"
 #include "coordinator/statistics/objective_figures.h"
+#include "core/base/json_parse.h"
 #include "core/base/json_reason.h"
 #include "core/base/json_text.h"
 #include "core/base/text.h"
@@ -57,7 +58,7 @@ Expected<KeptFlags> kept_flags(const results::RunRecord& run) {
     return fail(ErrorCode::kCorrupt, "run {}: its flags cannot be read: {}", run.id, why);
   };
   try {
-    const auto json = nlohmann::json::parse(run.options_json);
+    const auto json = parse_json<nlohmann::json>(run.options_json);
     KeptFlags flags;
     PARETO_ASSIGN(flags.options, sweep::sweep_options_from_json(json.at("sweep").dump()));
     const auto source = plan::model_source_from_json(json.at("model").dump());

@@ -1,12 +1,11 @@
 #include "coordinator/results/run_options.h"
 
-#include <nlohmann/json.hpp>
+#include "core/base/json_parse.h"
 
 namespace pareto::results {
 
 nlohmann::ordered_json run_options(const RunRecord& run) {
-  auto options =
-      nlohmann::ordered_json::parse(run.options_json, nullptr, /*allow_exceptions=*/false);
+  auto options = parse_json_or_discard<nlohmann::ordered_json>(run.options_json);
   return options.is_object() ? options : nlohmann::ordered_json::object();
 }
 

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "coordinator/results/run_options.h"
 #include "coordinator/statistics/front.h"
 #include "core/base/text.h"
 
@@ -66,8 +67,8 @@ void compare_devices(const results::RunRecord& a, const results::RunRecord& b,
 /// Returns what each network was, by its name, if that was kept.
 std::map<std::string, std::string> networks_of(const results::RunRecord& run) {
   std::map<std::string, std::string> networks;
-  const auto options = nlohmann::json::parse(run.options_json, nullptr, false);
-  if (!options.is_object() || !options.contains("networks")) return networks;
+  const auto options = results::run_options(run);
+  if (!options.contains("networks")) return networks;
   for (const auto& [name, text] : options["networks"].items()) {
     if (text.is_string()) networks[name] = text.get<std::string>();
   }

@@ -6,13 +6,14 @@
 #include <set>
 
 #include "core/base/json_integer.h"
+#include "core/base/json_parse.h"
 #include "core/base/text.h"
 
 namespace pareto::statistics {
 namespace {
 
 nlohmann::json options_of(const results::RunRecord& run) {
-  auto options = nlohmann::json::parse(run.options_json, nullptr, /*allow_exceptions=*/false);
+  auto options = parse_json_or_discard<nlohmann::json>(run.options_json);
   return options.is_object() ? options : nlohmann::json::object();
 }
 

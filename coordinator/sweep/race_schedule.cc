@@ -213,7 +213,10 @@ std::optional<statistics::RaceRound> race_round(const results::TrialRound& round
 
 std::string time_words(double seconds) {
   if (seconds < 90) return fmt::format("{:.0f} s", seconds);
-  return fmt::format("{:.3g} min", seconds / 60);
+  const double minutes = seconds / 60;
+  if (minutes < 90) return fmt::format("{:.3g} min", minutes);
+  const double hours = minutes / 60;
+  return hours < 100 ? fmt::format("{:.3g} h", hours) : fmt::format("{:.0f} h", hours);
 }
 
 }  // namespace pareto::sweep

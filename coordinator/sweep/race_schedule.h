@@ -27,7 +27,7 @@ std::vector<statistics::RacePlan> race_plans(const std::vector<results::TrialRec
 std::optional<statistics::RaceRound> race_round(const results::TrialRound& round,
                                                 std::int64_t batch);
 
-/// Returns a time in words, for a budget: "90 s", "5 min".
+/// Returns a time in words, for a budget: "80 s", "5 min", "1.5 h".
 std::string time_words(double seconds);
 
 }  // namespace pareto::sweep

@@ -1,7 +1,10 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <type_traits>
 
 #include "coordinator/sweep/sweep.h"
+#include "core/base/json_integer.h"
+#include "core/base/json_parse.h"
 #include "core/base/json_reason.h"
 #include "core/base/json_text.h"
 
@@ -52,6 +55,23 @@ void for_each_field(Options& options, Visit visit) {
   visit("min_accuracy", options.accuracy.least_share);
 }
 
+template <typename T>
+void read_field(const nlohmann::json& json, const char* name, T& field) {
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    field = json_integer<T>(json, fmt::format("\"{}\"", name));
+  } else {
+    json.get_to(field);
+  }
+}
+
+template <typename T>
+void read_field(const nlohmann::json& json, const char* name, std::vector<T>& field) {
+  field.clear();
+  for (const auto& one : json.get<std::vector<nlohmann::json>>()) {
+    read_field(one, name, field.emplace_back());
+  }
+}
+
 /// Returns whether runs of earlier versions lack the field. They did what its default says.
 bool is_newer(std::string_view name) {
   return name == "micro_batches" || name == "codec_error" || name == "conditions" ||
@@ -88,18 +108,19 @@ std::string to_json(const SweepOptions& options) {
 Expected<SweepOptions> sweep_options_from_json(const std::string& text) {
   SweepOptions options;
   try {
-    auto json = nlohmann::json::parse(text);
+    auto json = parse_json<nlohmann::json>(text);
     // This was one number before there could be several.
     if (json.contains("stages") && json["stages"].is_number_integer()) {
       json["stages"] = nlohmann::json::array({json["stages"]});
     }
     for_each_field(options, [&](const char* name, auto& field) {
-      if (json.contains(name) || !is_newer(name)) json.at(name).get_to(field);
+      if (json.contains(name) || !is_newer(name)) read_field(json.at(name), name, field);
     });
     if (json.contains(kMoreSettings)) {
       for (const auto& kept : json.at(kMoreSettings)) {
-        for_each_setting(options.more_settings.emplace_back(),
-                         [&](const char* name, auto& field) { kept.at(name).get_to(field); });
+        for_each_setting(options.more_settings.emplace_back(), [&](const char* name, auto& field) {
+          read_field(kept.at(name), name, field);
+        });
       }
     }
     if (!json.contains("plans")) return options;

@@ -257,6 +257,8 @@ TEST(TimeWords, AreSecondsBelowAMinuteAndAHalf) {
   EXPECT_EQ(time_words(100), "1.67 min");
   EXPECT_EQ(time_words(300), "5 min");
   EXPECT_EQ(time_words(3600), "60 min");
+  EXPECT_EQ(time_words(5400), "1.5 h");
+  EXPECT_EQ(time_words(3.6e6), "1000 h");
 }
 
 }  // namespace

@@ -119,6 +119,18 @@ TEST(SweepOptionsJson, RefusesFieldsOfAnotherKind) {
     EXPECT_EQ(options.error().code, ErrorCode::kCorrupt) << text;
   }
   const nlohmann::json usual = default_json();
+  for (const char* const name : {"requests", "rounds", "window"}) {
+    for (const nlohmann::json& wrong :
+         {nlohmann::json(1e300), nlohmann::json(std::int64_t{1} << 40), nlohmann::json(0.5)}) {
+      nlohmann::json changed = usual;
+      changed[name] = wrong;
+      EXPECT_THAT(refusal_of(changed), HasSubstr(name)) << wrong;
+    }
+  }
+  nlohmann::json many = usual;
+  many["batches"] = {1, 1e300};
+  EXPECT_THAT(refusal_of(many), HasSubstr("\"batches\" must be a whole number"));
+  EXPECT_FALSE(sweep_options_from_json(std::string(100'000, '[') + std::string(100'000, ']')));
   for (const auto& [name, value] : usual.items()) {
     for (const nlohmann::json& wrong :
          {nlohmann::json::object(), nlohmann::json(nullptr), nlohmann::json{{{"deep", 1}}}}) {
