@@ -4,8 +4,8 @@ namespace pareto::daemon {
 
 Expected<> check_opens_links(const transport::PeerIdentity& peer) {
   if (!peer.certificate || peer.certificate->role != tls::Role::kObserver) return {};
-  return fail(ErrorCode::kPermission,
-              "{} may not open links: use the credentials of a coordinator", peer.name);
+  return fail(ErrorCode::kPermission, "{} may not open links: use the credentials of a coordinator",
+              peer.name);
 }
 
 Expected<> check_named(const LinkPeers& named, control::Role role,
