@@ -87,7 +87,7 @@ Expected<std::shared_ptr<tls::ServerTls>> Access::metrics_tls(const DaemonConfig
 }
 
 std::string user_socket(const DaemonConfig& config, const std::string& state_dir) {
-  if (config.socket == "off" || config.listen.starts_with("unix:")) return "";
+  if (config.socket == "off" || transport::is_unix(config.listen)) return "";
   if (config.socket != kAuto) return config.socket;
   // systemd names the folders of its unit, with a colon between them.
   const char* const runtime = std::getenv("RUNTIME_DIRECTORY");

@@ -15,6 +15,7 @@
 #include "core/base/error.h"
 #include "core/base/poll.h"
 #include "core/plan/protocol.h"
+#include "core/transport/address.h"
 #include "core/transport/socket.h"
 #include "daemon/control/network_lease.h"
 
@@ -307,7 +308,7 @@ struct Announcement::Impl {
 std::optional<AnnouncedService> announced_service(const std::string& name,
                                                   const std::string& address) {
   const auto parsed = transport::parse_host_port(address);
-  if (!parsed || address.starts_with("unix:") || transport::is_loopback(address)) {
+  if (!parsed || transport::is_unix(address) || transport::is_loopback(address)) {
     return std::nullopt;
   }
   AnnouncedService service{name, parsed->port, ""};

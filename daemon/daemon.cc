@@ -15,6 +15,7 @@
 #include "core/base/machine.h"
 #include "core/base/text.h"
 #include "core/tls/utc_text.h"
+#include "core/transport/address.h"
 #include "daemon/imitation/imitated_runner.h"
 #include "daemon/metrics/daemon_metrics.h"
 #include "daemon/metrics/machine_state.h"
@@ -195,7 +196,8 @@ std::string Daemon::ready_line() const {
     line["data"][data.transport] = address_from_here(data.address);
   }
   if (metrics_) line["metrics"] = address_from_here(metrics_->address());
-  if (!control_->socket().empty()) line["socket"] = "unix:" + control_->socket();
+  if (!control_->socket().empty())
+    line["socket"] = std::string(transport::kUnixScheme) + control_->socket();
   if (config_.insecure) line["insecure"] = true;
   line["pid"] = ::getpid();
   return line.dump();

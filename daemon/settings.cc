@@ -32,8 +32,6 @@ Expected<int> parse_int(std::string_view text, int least, int most) {
   return value;
 }
 
-constexpr std::string_view kUnixScheme = "unix:";
-
 Expected<> check_address(const std::string& address) {
   return transport::parse_host_port(address).map([](const auto&) {});
 }
@@ -184,7 +182,7 @@ const std::array<Setting, 30> kSettings{{
      "0.0.0.0:7070 with credentials, 127.0.0.1:7070 without (default: auto)",
      false,
      [](DaemonConfig& config, const std::string& text) -> Expected<> {
-       if (!text.starts_with(kUnixScheme) && text != kAuto) PARETO_TRY(check_address(text));
+       if (!transport::is_unix(text) && text != kAuto) PARETO_TRY(check_address(text));
        config.listen = text;
        return {};
      },

@@ -8,6 +8,7 @@
 #include "client/commands/run_cuts.h"
 #include "client/commands/show.h"
 #include "client/flags/inputs.h"
+#include "client/flags/json_flag.h"
 #include "client/flags/model_flags.h"
 #include "client/flags/number_flags.h"
 #include "client/flags/runner_flags.h"
@@ -54,7 +55,7 @@ class BenchModesCommand final : public Command {
                              "time that the turns go on for; there are eight of each at least"),
               "DURATION")
         ->capture_default_str();
-    app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
+    add_json(app, json_);
   }
 
   Expected<int> run(Context& context) override {

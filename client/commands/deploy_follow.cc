@@ -27,8 +27,8 @@ constexpr int kProbeShare = 12;
 constexpr std::chrono::milliseconds kProbeLimit{2000};
 /// Small enough for 10 Mbit/s to take 26 ms, so that a link that becomes faster is found within
 /// seconds; large enough not to pass in a burst.
-constexpr std::uint64_t kSmallProbeBytes = 4 * 1024;
-constexpr std::uint64_t kLargeProbeBytes = 32 * 1024;
+constexpr std::uint64_t kSmallProbeBytes = 4'096;
+constexpr std::uint64_t kLargeProbeBytes = 32'768;
 constexpr std::chrono::milliseconds kProbeBudget{50};
 /// Results that are kept between two looks.
 constexpr std::size_t kMostCrossings = 512;

@@ -4,6 +4,7 @@
 
 #include "client/commands/commands.h"
 #include "client/commands/show.h"
+#include "client/flags/json_flag.h"
 #include "client/flags/store_flags.h"
 #include "client/report/diff_writer.h"
 #include "coordinator/replay/settle.h"
@@ -52,7 +53,7 @@ class DiffCommand final : public Command {
                              "difference that counts as none, and as no regression"),
               "SHARE")
         ->capture_default_str();
-    app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
+    add_json(app, json_);
   }
 
   Expected<int> run(Context& context) override {

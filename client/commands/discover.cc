@@ -8,6 +8,7 @@
 
 #include "client/commands/commands.h"
 #include "client/commands/show.h"
+#include "client/flags/json_flag.h"
 #include "client/report/text_table.h"
 #include "coordinator/discovery/inventory_file.h"
 #include "coordinator/discovery/mdns_browser.h"
@@ -38,7 +39,7 @@ class DiscoverCommand final : public Command {
     set_value(app.add_option("--write", file_,
                              "new file to write the devices to, as an inventory for --devices"),
               "FILE");
-    app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
+    add_json(app, json_);
   }
 
   Expected<int> run(Context& context) override {

@@ -12,6 +12,7 @@
 #include "client/commands/commands.h"
 #include "client/commands/show.h"
 #include "client/flags/address_flags.h"
+#include "client/flags/json_flag.h"
 #include "client/flags/store_flags.h"
 #include "client/report/text_table.h"
 #include "client/watch/examine.h"
@@ -65,7 +66,7 @@ class DoctorCommand final : public Command {
     devices_.add_to(app, "two daemons of this build, started on this machine");
     devices_.add_testbed_to(app);
     store_.add_to(app);
-    app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
+    add_json(app, json_);
   }
 
   Expected<int> run(Context& context) override {

@@ -11,6 +11,7 @@
 #include "client/commands/progress.h"
 #include "client/commands/show.h"
 #include "client/flags/data_flags.h"
+#include "client/flags/json_flag.h"
 #include "client/flags/time_flags.h"
 #include "client/report/accuracy_writer.h"
 #include "coordinator/cluster/codec_choice.h"
@@ -46,7 +47,7 @@ class EvaluateCommand final : public Command {
     data_.add_to(app, /*required=*/true);
     plan_.add_to(app);
     timeout_.add_to(app);
-    app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
+    add_json(app, json_);
   }
 
   Expected<int> run(Context& context) override {

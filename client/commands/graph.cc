@@ -15,6 +15,7 @@
 #include "client/commands/show.h"
 #include "client/commands/shown_cuts.h"
 #include "client/flags/inputs.h"
+#include "client/flags/json_flag.h"
 #include "client/flags/model_flags.h"
 #include "client/flags/number_flags.h"
 #include "client/flags/runner_flags.h"
@@ -168,7 +169,7 @@ class GraphCommand final : public Command {
   void add_results_to(CLI::App& app) {
     const Heading heading(app, "Results");
     set_value(app.add_option("--csv", csv_, "file to write the table of cuts to, as CSV"), "FILE");
-    app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
+    add_json(app, json_);
   }
 
   /// Settles the format, the view and the heat.

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "client/commands/commands.h"
+#include "client/flags/json_flag.h"
 #include "core/base/counted.h"
 #include "core/base/json_text.h"
 #include "core/base/printable.h"
@@ -64,7 +65,7 @@ class HistoryCommand final : public Command {
                              "log of the same requests whose outputs are right: each output is "
                              "compared with that of the same request, byte by byte"),
               "FILE");
-    app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
+    add_json(app, json_);
   }
 
   Expected<int> run(Context& context) override {

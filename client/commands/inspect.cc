@@ -8,6 +8,7 @@
 #include "client/commands/commands.h"
 #include "client/commands/show.h"
 #include "client/flags/device_flags.h"
+#include "client/flags/json_flag.h"
 #include "client/report/text_table.h"
 #include "coordinator/cluster/control_address.h"
 #include "coordinator/cluster/daemon_client.h"
@@ -29,9 +30,7 @@ class ModelsCommand final : public Command {
   std::string_view name() const override { return "models"; }
   std::string_view summary() const override { return "list the built-in models"; }
   std::string_view examples() const override { return "  paretoctl models\n"; }
-  void add_options(CLI::App& app) override {
-    app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
-  }
+  void add_options(CLI::App& app) override { add_json(app, json_); }
   Expected<int> run(Context& context) override {
     report::TextTable table(
         {{"model"}, {"input"}, {"classes", report::Align::kRight}, {"architecture"}});
@@ -69,7 +68,7 @@ class DevicesCommand final : public Command {
   }
   void add_options(CLI::App& app) override {
     devices_.add_to(app, DeviceNeed::kLooks);
-    app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
+    add_json(app, json_);
   }
   Expected<int> run(Context& context) override {
     std::vector<cluster::DeviceConfig> configs;

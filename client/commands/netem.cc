@@ -6,6 +6,7 @@
 #include "client/commands/commands.h"
 #include "client/commands/netem_interface.h"
 #include "client/commands/show.h"
+#include "client/flags/json_flag.h"
 #include "client/flags/known_names.h"
 #include "client/report/text_table.h"
 #include "coordinator/cluster/network.h"
@@ -96,7 +97,7 @@ class NetemCommand final : public Command {
     set_value(app.add_option("--state", folder_, "folder of the records of changed interfaces"),
               "FOLDER")
         ->capture_default_str();
-    app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
+    add_json(app, json_);
   }
 
   Expected<int> run(Context& context) override {

@@ -14,6 +14,7 @@
 #include "client/commands/planning.h"
 #include "client/commands/show.h"
 #include "client/flags/accuracy_flags.h"
+#include "client/flags/json_flag.h"
 #include "client/flags/known_names.h"
 #include "client/flags/latency_flag.h"
 #include "client/flags/network_flag.h"
@@ -240,7 +241,7 @@ class PlanCommand final : public Command {
                              "YAML file to write the chosen plan and the measured times to, for "
                              "simulate; implies --no-replicas"),
               "FILE");
-    app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
+    add_json(app, json_);
   }
 
   Expected<> read_options() {

@@ -7,6 +7,7 @@
 #include "client/commands/leave_soon.h"
 #include "client/commands/planning.h"
 #include "client/commands/show.h"
+#include "client/flags/json_flag.h"
 #include "client/flags/number_flags.h"
 #include "client/report/profile_writer.h"
 #include "coordinator/cluster/network.h"
@@ -37,7 +38,7 @@ class ProfileCommand final : public Command {
     codecs_.add_to(app, "codecs to measure");
     app.add_flag("--per-operator", operators_,
                  "show each operator too: its time in the plain engine, weights and output");
-    app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
+    add_json(app, json_);
   }
 
   Expected<int> run(Context& context) override {

@@ -12,6 +12,7 @@
 #include "client/commands/progress.h"
 #include "client/commands/runtime_folder.h"
 #include "client/commands/show.h"
+#include "client/flags/json_flag.h"
 #include "client/report/text_table.h"
 #include "coordinator/cluster/plan_file.h"
 #include "core/base/json_text.h"
@@ -71,7 +72,7 @@ class ResplitCommand final : public Command {
     set_value(app.add_option("--deployment", deployment_,
                              "the deployment: its name or process id (default: the only one)"),
               "NAME|PID");
-    app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
+    add_json(app, json_);
   }
 
   Expected<int> run(Context& context) override {

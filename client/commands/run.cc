@@ -13,6 +13,7 @@
 #include "client/commands/output_file.h"
 #include "client/commands/run_report.h"
 #include "client/commands/validation.h"
+#include "client/flags/json_flag.h"
 #include "client/flags/sharing_flags.h"
 #include "client/flags/time_flags.h"
 #include "client/program.h"
@@ -140,7 +141,7 @@ class RunCommand final : public Command {
                        "file to write where each request's time went, for ui.perfetto.dev and "
                        "chrome://tracing (--window 1: one request at a time)"),
         "FILE");
-    app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
+    add_json(app, json_);
   }
 
   /// Refuses flags of what interpreting does not have.

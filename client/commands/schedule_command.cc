@@ -10,6 +10,7 @@
 #include "client/commands/output_file.h"
 #include "client/commands/show.h"
 #include "client/flags/inputs.h"
+#include "client/flags/json_flag.h"
 #include "client/flags/model_flags.h"
 #include "client/flags/number_flags.h"
 #include "client/flags/runner_flags.h"
@@ -141,7 +142,7 @@ class ScheduleCommand final : public Command {
     for (Picture& picture : pictures_) {
       set_value(app.add_option(picture.flag, picture.path, picture.help), "FILE");
     }
-    app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
+    add_json(app, json_);
   }
 
   /// Reads all flags but those of the model. More workers than cores are allowed, and told of.

@@ -8,6 +8,7 @@
 #include "client/commands/output_file.h"
 #include "client/commands/progress.h"
 #include "client/commands/show.h"
+#include "client/flags/json_flag.h"
 #include "client/flags/store_flags.h"
 #include "client/report/simulation_writer.h"
 #include "coordinator/replay/calibration.h"
@@ -100,7 +101,7 @@ class SimulateCommand final : public Command {
               "FILE");
     set_value(app.add_option("--csv", csv_, "CSV file to write, a line for each class or trial"),
               "FILE");
-    app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
+    add_json(app, json_);
   }
 
   Expected<int> run(Context& context) override {

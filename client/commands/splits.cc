@@ -9,6 +9,7 @@
 #include "client/commands/show.h"
 #include "client/commands/shown_cuts.h"
 #include "client/flags/inputs.h"
+#include "client/flags/json_flag.h"
 #include "client/flags/model_flags.h"
 #include "client/flags/number_flags.h"
 #include "client/flags/runner_flags.h"
@@ -65,7 +66,7 @@ class SplitsCommand final : public Command {
     app.add_flag("--profiled", profiled_,
                  "show what each side takes on the devices that were profiled (paretoctl profile)");
     store_.add_to(app);
-    app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
+    add_json(app, json_);
   }
 
   Expected<int> run(Context& context) override {

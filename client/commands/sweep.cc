@@ -17,6 +17,7 @@
 #include "client/commands/shown_run.h"
 #include "client/commands/sweep_metrics.h"
 #include "client/commands/sweep_prediction.h"
+#include "client/flags/json_flag.h"
 #include "client/flags/kept_flags.h"
 #include "client/flags/metrics_flags.h"
 #include "client/flags/store_flags.h"
@@ -143,7 +144,7 @@ class SweepCommand final : public Command {
                              "HTML file to write the report to, or none (default: report-RUN.html "
                              "next to the results)"),
               "FILE", {"none"});
-    app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
+    add_json(app, json_);
     app.add_flag("--dry-run", dry_run_, "list the trials and measure none");
     set_value(
         app.add_option("--resume", resume_,

@@ -13,6 +13,7 @@
 #include "client/commands/output_file.h"
 #include "client/commands/progress.h"
 #include "client/commands/show.h"
+#include "client/flags/json_flag.h"
 #include "client/flags/task_flags.h"
 #include "client/report/tasks/task_writer.h"
 #include "core/base/file.h"
@@ -80,7 +81,7 @@ class TasksCommand final : public Command {
     run_.add_to(app);
     const Heading heading(app, "Results");
     app.add_flag("--show", show_, "list every task, however many there are");
-    app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
+    add_json(app, json_);
     set_value(app.add_option("--csv", csv_,
                              "folder to write to: profile.csv, and runs.csv and tasks.csv, or "
                              "sweep.csv"),

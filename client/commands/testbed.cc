@@ -11,6 +11,7 @@
 #include "client/commands/commands.h"
 #include "client/commands/show.h"
 #include "client/commands/testbed_fault.h"
+#include "client/flags/json_flag.h"
 #include "client/report/text_table.h"
 #include "coordinator/cluster/fault_server.h"
 #include "coordinator/cluster/network.h"
@@ -121,7 +122,7 @@ class TestbedCommand final : public Command {
                              "descriptor that gets a line when the test bed is up, for up "
                              "--foreground"),
               "N");
-    app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
+    add_json(app, json_);
   }
 
   Expected<int> run(Context& context) override {

@@ -10,6 +10,7 @@
 #include "client/commands/progress.h"
 #include "client/commands/verify_training.h"
 #include "client/flags/inputs.h"
+#include "client/flags/json_flag.h"
 #include "client/flags/model_flags.h"
 #include "client/flags/number_flags.h"
 #include "client/flags/runner_flags.h"
@@ -53,7 +54,7 @@ class VerifyCommand final : public Command {
     set_value(
         app.add_option("--batch", batches_, "batch sizes (default: 1,3,8, or that of --input)"),
         "LIST");
-    app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
+    add_json(app, json_);
   }
 
   Expected<int> run(Context& context) override {

@@ -8,6 +8,7 @@
 #include "client/commands/commands.h"
 #include "client/commands/show.h"
 #include "client/commands/shown_run.h"
+#include "client/flags/json_flag.h"
 #include "client/flags/objectives_flag.h"
 #include "client/flags/picture_flags.h"
 #include "client/flags/store_flags.h"
@@ -87,7 +88,7 @@ class FrontCommand final : public View {
   }
   void add_options(CLI::App& app) override {
     View::add_options(app);
-    app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
+    add_json(app, json_);
   }
   Expected<int> run(Context& context) override {
     PARETO_ASSIGN(const results::RunRecord record, load(context));

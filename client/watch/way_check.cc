@@ -40,7 +40,7 @@ Verdict reached(const WayFacts& way) {
   if (of_itself) {
     const std::string problem =
         way.problem.empty() ? fmt::format("{} is {} itself", way.address, way.from) : way.problem;
-    if (way.control.starts_with("unix:") || transport::is_loopback(way.control)) {
+    if (transport::is_unix(way.control) || transport::is_loopback(way.control)) {
       return failed(problem, fmt::format("name {} in the inventory by an address that {} reaches, "
                                          "in place of {}",
                                          way.to, way.from, way.control));

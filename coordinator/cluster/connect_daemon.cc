@@ -55,10 +55,10 @@ Expected<std::unique_ptr<DaemonClient>> connect_over_grpc(const DeviceConfig& co
                 "insecure: true in the inventory, or --insecure",
                 name_and_address(config));
   }
-  const bool plain = config.insecure || dialled.starts_with("unix:");
+  const bool plain = config.insecure || transport::is_unix(dialled);
   const tls::Credentials* const own = plain ? nullptr : config.credentials.get();
   auto client = describe_twice(config, dialled, own, timeout);
-  if (client || client.error().code != ErrorCode::kUnavailable || dialled.starts_with("unix:")) {
+  if (client || client.error().code != ErrorCode::kUnavailable || transport::is_unix(dialled)) {
     return client;
   }
   const TlsProblem problem =

@@ -10,12 +10,10 @@
 namespace pareto::cluster {
 namespace {
 
-constexpr std::string_view kUnixScheme = "unix:";
-
 /// Returns the host of HOST:PORT, the last part of a file, or the name of a service.
 std::string short_name(const std::string& address) {
-  if (address.starts_with(kUnixScheme)) {
-    return std::filesystem::path(address.substr(kUnixScheme.size())).filename().string();
+  if (transport::is_unix(address)) {
+    return std::filesystem::path(address.substr(transport::kUnixScheme.size())).filename().string();
   }
   if (address.starts_with(discovery::kServiceScheme))
     return address.substr(discovery::kServiceScheme.size());

@@ -134,6 +134,7 @@ class DaemonClient {
 
   /// Names the data addresses of all devices that this coordinator works with. The daemon opens
   /// links to no others. It is told before the next call that opens one.
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): those that override it move them.
   virtual void name_peers(std::vector<std::string> /*addresses*/) {}
   /// Hears of those who use a device whose turn is waited for. Returns whether to go on waiting.
   using Waiting = std::function<bool(const std::vector<control::Holder>&)>;

@@ -1,5 +1,6 @@
 // Addresses at which links to a device come in.
 #include "coordinator/cluster/daemon_client.h"
+#include "core/transport/address.h"
 
 namespace pareto::cluster {
 
@@ -11,7 +12,7 @@ std::string resolve_data_address(const std::string& data, const std::string& con
     return data;
   }
   // A daemon that is reached by a file is on this machine.
-  if (control.starts_with("unix:")) return "127.0.0.1" + data.substr(port);
+  if (transport::is_unix(control)) return "127.0.0.1" + data.substr(port);
   return control.substr(0, control.rfind(':')) + data.substr(port);
 }
 

@@ -19,6 +19,10 @@ struct HostPort {
 Expected<HostPort> parse_host_port(std::string_view text);
 /// Writes the address as text: brackets around a host with colons in it.
 std::string to_string(const HostPort& address);
+/// Begins the address of a Unix socket: "unix:/run/paretod.socket".
+inline constexpr std::string_view kUnixScheme = "unix:";
+/// Returns whether an address is that of a Unix socket.
+inline bool is_unix(std::string_view address) { return address.starts_with(kUnixScheme); }
 /// Returns whether an address, "HOST:PORT", is one of the loopback interface. Others of this
 /// machine's are not known.
 bool is_loopback(std::string_view address);

@@ -15,6 +15,7 @@
 #include "core/base/counted.h"
 #include "core/base/file_descriptor.h"
 #include "core/tls/credentials.h"
+#include "core/transport/address.h"
 #include "core/transport/connection_feed.h"
 #include "core/transport/grpc/secure.h"
 #include "daemon/control/control_service.h"
@@ -34,12 +35,10 @@ constexpr int kMostThreads = 512;
 // Memory that gRPC takes for connections and messages on their way.
 constexpr std::size_t kMostQuotaBytes = std::size_t{256} << 20;
 
-constexpr std::string_view kOnFile = "unix:";
-
-/// Returns the file of an address that begins with kOnFile: "unix:/run/control",
+/// Returns the file of a Unix socket's address: "unix:/run/control",
 /// "unix:///run/control".
 std::string socket_file(const std::string& address) {
-  const std::string file = address.substr(kOnFile.size());
+  const std::string file = address.substr(transport::kUnixScheme.size());
   return file.starts_with("//") ? file.substr(2) : file;
 }
 
@@ -70,7 +69,7 @@ struct Listening {
 Expected<Listening> listen_on(const std::string& address) {
   Listening listening;
   listening.address = address;
-  if (address.starts_with(kOnFile)) {
+  if (transport::is_unix(address)) {
     PARETO_ASSIGN(SocketFile file, SocketFile::listen(socket_file(address)));
     listening.sockets.push_back(file.take_socket());
     listening.file.emplace(std::move(file));
@@ -175,7 +174,8 @@ Expected<std::unique_ptr<transport::ConnectionFeed>> feed(Listening& listening,
 /// Listens on the Unix socket next to the address.
 Expected<std::optional<Listening>> listen_for_users(const std::string& socket, bool needed) {
   if (socket.empty()) return std::nullopt;
-  auto listening = with_context(listen_on(std::string(kOnFile) + socket), "socket {}", socket);
+  auto listening =
+      with_context(listen_on(std::string(transport::kUnixScheme) + socket), "socket {}", socket);
   if (listening) return *std::move(listening);
   if (needed) return tl::unexpected(std::move(listening).error());
   spdlog::warn("{}; users of this machine come in by the address of listen only",
@@ -233,7 +233,7 @@ Expected<> ControlServer::check_answers(Nanoseconds patience) const {
   // A connection of its own: what is to be seen is whether a stranger's would be taken.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  const bool on_file = impl_->address.starts_with(kOnFile);
+  const bool on_file = transport::is_unix(impl_->address);
   const tls::Credentials* const own = on_file ? nullptr : impl_->credentials.get();
   const auto secured = transport::grpc_channel_credentials(
       own, own == nullptr ? "" : tls::dns_name(own->identity()), arguments);

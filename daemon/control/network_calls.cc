@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "core/plan/condition.h"
+#include "core/transport/address.h"
 #include "daemon/control/caller.h"
 
 namespace pareto::daemon {
@@ -35,7 +36,7 @@ Expected<> emulate_network(NetworkLease& network, const std::string& peer,
     asked.name = request.name();
     asked.duration = std::chrono::milliseconds(request.lease_ms());
     // A caller who is not known to come another way may come this one; a file is no interface.
-    if (!peer.starts_with("unix:")) {
+    if (!transport::is_unix(peer)) {
       asked.control_interface = interface_towards(host_of_peer(peer)).value_or(asked.interface);
     }
     asked.control_interface_too = request.control_interface_too();
