@@ -34,7 +34,7 @@ std::uint64_t bit(int part) { return std::uint64_t{1} << part; }
 
 }  // namespace
 
-ThreadPool::ThreadPool(int threads, std::function<void()> prepare) {
+ThreadPool::ThreadPool(int threads, const std::function<void()>& prepare) {
   cores_ = usable_cores();
   first_core_ = next_first_core();
   spins_ = static_cast<std::size_t>(threads) <= cores_.size();

@@ -25,7 +25,7 @@ class ThreadPool {
   /// threads: 1 … kMostParts; all but the caller's are started. `prepare` is called once on each
   /// started thread, before its first part. Throws std::system_error if the machine has no thread
   /// left.
-  explicit ThreadPool(int threads, std::function<void()> prepare = {});
+  explicit ThreadPool(int threads, const std::function<void()>& prepare = {});
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;

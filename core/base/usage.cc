@@ -127,7 +127,6 @@ Heading::Heading(CLI::App& app, const std::string& text)
   app_.option_defaults()->group(text);
 }
 
-// NOLINTNEXTLINE(bugprone-exception-escape): a name that was taken before is taken again.
 Heading::~Heading() { app_.option_defaults()->group(before_); }
 
 namespace {

@@ -26,6 +26,7 @@ CLI::Option* set_value(CLI::Option* option, const std::string& name,
 class Heading {
  public:
   Heading(CLI::App& app, const std::string& text);
+  // NOLINTNEXTLINE(bugprone-exception-escape): a name that was taken before is taken again.
   ~Heading();
   Heading(const Heading&) = delete;
   Heading& operator=(const Heading&) = delete;
