@@ -205,7 +205,9 @@ int run(int argc, char** argv) {
   try {
     return serve(*command_line, *config);
   } catch (const std::system_error& error) {
-    return complain({ErrorCode::kExhausted, fmt::format("no thread left: {}", error.what())},
+    const bool is_full = error.code() == std::errc::resource_unavailable_try_again;
+    return complain({ErrorCode::kExhausted,
+                     fmt::format("{}{}", is_full ? "no thread left: " : "", error.what())},
                     kFailed);
   }
 }

@@ -244,12 +244,15 @@ class DeployCommand final : public Command {
     return std::move(logged.cluster);
   }
 
-  /// Says in the log that all requests have their answers. Fails: as the log did, or the requests.
+  /// Says in the log, if there is one, that all requests have their answers. Fails: as the log did,
+  /// or the requests.
   static Expected<> end_log(load::AnswerLog* log, const FileRequests& requests,
                             const load::StreamTally& tally, bool came_to_its_end) {
-    if (log == nullptr) return {};
-    if (auto problem = log->problem()) return tl::unexpected(*std::move(problem));
+    if (log != nullptr) {
+      if (auto problem = log->problem()) return tl::unexpected(*std::move(problem));
+    }
     if (auto problem = requests.problem()) return tl::unexpected(*std::move(problem));
+    if (log == nullptr) return {};
     const bool all_taken = came_to_its_end && requests.came_to_end();
     if (!all_taken || tally.counts().not_sent > 0) return {};
     return log->end();

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
+#include <system_error>
 
 #include "client/commands/commands.h"
 #include "client/flags/json_flag.h"
@@ -30,14 +31,27 @@ struct LogTerms {
 template <typename Take>
 Expected<LogTerms> read_log(const std::string& path, const Take& take) {
   std::ifstream file(path);
-  if (std::filesystem::is_directory(path)) {
+  std::error_code unknown;
+  if (std::filesystem::is_directory(path, unknown)) {
     return fail(ErrorCode::kInvalidArgument, "{} is a folder: name the log in it", path);
   }
   if (!file) return fail(ErrorCode::kNotFound, "{}: no log can be read there", path);
   load::HistoryReader reader(path);
-  for (std::string line; std::getline(file, line);) {
-    PARETO_ASSIGN(const auto read, reader.take(line));
+  std::string line(load::kLongestLogLine + 2, '\0');
+  std::uint64_t lines = 0;
+  while (file.getline(line.data(), static_cast<std::streamsize>(line.size()))) {
+    // The end of a line is counted, but not that of a file.
+    const auto count = static_cast<std::size_t>(file.gcount()) - (file.eof() ? 0 : 1);
+    PARETO_ASSIGN(const auto read, reader.take(line.substr(0, count)));
     if (read) take(*read);
+    ++lines;
+  }
+  if (file.bad()) {
+    return fail(ErrorCode::kCorrupt, "{}: it cannot be read behind line {}", path, lines);
+  }
+  if (!file.eof()) {
+    return fail(ErrorCode::kCorrupt, "{}: line {} has over {} bytes: no log of deploy --json", path,
+                lines + 1, load::kLongestLogLine);
   }
   PARETO_TRY(reader.finish());
   return LogTerms{reader.terms(), reader.ended(), reader.void_lines(), reader.cut_lines()};

@@ -111,7 +111,8 @@ Expected<std::optional<train::CheckpointFolder>> TrainFileFlags::open_checkpoint
     path = resume;
     // The folder of one checkpoint lies in the folder of all.
     if (!path.has_filename()) path = path.parent_path();
-    if (fs::exists(path / "manifest.json")) path = fs::absolute(path).parent_path();
+    std::error_code unknown;
+    if (fs::exists(path / "manifest.json", unknown)) path = fs::absolute(path).parent_path();
   }
   if (path.empty()) return std::optional<train::CheckpointFolder>();
   PARETO_ASSIGN(auto opened, with_context(train::CheckpointFolder::open(

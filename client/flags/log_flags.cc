@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <filesystem>
 #include <ostream>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -172,6 +174,11 @@ Expected<> LogFlags::check(const std::vector<std::string>& files) const {
 
 Expected<FileDescriptor> LogFlags::open_requests() const {
   if (requests.empty()) return FileDescriptor();
+  std::error_code unknown;
+  if (std::filesystem::is_directory(requests, unknown)) {
+    return fail(ErrorCode::kInvalidArgument, "--requests {}: is a folder: name a file of requests",
+                requests);
+  }
   FileDescriptor file(::open(requests.c_str(), O_RDONLY | O_CLOEXEC));
   if (file) return file;
   return tl::unexpected(error_from_errno(errno, "--requests " + requests));

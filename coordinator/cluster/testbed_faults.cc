@@ -86,6 +86,7 @@ Expected<std::string> TestbedFaults::begin(std::uint64_t number, const Fault& fa
                   .forward = nullptr,
                   .backward = nullptr};
   if (of_device) {
+    lasting.process = cluster_.local_pids()[lasting.place];
     PARETO_ASSIGN(std::string done, begin_on_device(lasting));
     if (fault.kind != FaultKind::kRestart) lasting_.emplace(number, std::move(lasting));
     return done;
@@ -156,6 +157,9 @@ Expected<std::string> TestbedFaults::end_on_device(const Lasting& lasting) {
   }
   if (lasting.fault.kind == FaultKind::kKill) return start_again(device);
   if (count(FaultKind::kKill, device) > 0) return fmt::format("{} is down", name);
+  if (cluster_.local_pids()[device] != lasting.process) {
+    return fmt::format("{}: process {} was started again meanwhile", name, lasting.process);
+  }
   return signal(device, SIGCONT, "goes on");
 }
 

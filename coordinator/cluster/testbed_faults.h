@@ -43,6 +43,7 @@ class TestbedFaults {
   struct Lasting {
     netem::Fault fault;
     std::size_t place = 0;  ///< number of the device or link
+    int process = 0;        ///< that of the device when the fault began
     std::shared_ptr<netem::ActivePacketFault> forward;
     std::shared_ptr<netem::ActivePacketFault> backward;
   };

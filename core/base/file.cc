@@ -122,8 +122,12 @@ Error error_from_errno(int errno_value, std::string_view what) {
   return Error{code, fmt::format("{}: {}", what, std::generic_category().message(errno_value))};
 }
 
-Expected<std::string> read_file(const std::filesystem::path& path, std::uint64_t limit_bytes) {
-  const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+namespace {
+
+/// `flags`: what ::open() takes next to those of any file that is read.
+Expected<std::string> read_whole(const std::filesystem::path& path, std::uint64_t limit_bytes,
+                                 int flags) {
+  const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags));
   if (fd.get() < 0) return tl::unexpected(error_from_errno(errno, path.string()));
   struct stat status {};
   if (::fstat(fd.get(), &status) != 0) {
@@ -131,6 +135,10 @@ Expected<std::string> read_file(const std::filesystem::path& path, std::uint64_t
   }
   if (S_ISDIR(status.st_mode)) {
     return fail(ErrorCode::kInvalidArgument, "{}: is a folder, not a file", path.string());
+  }
+  if ((flags & O_NONBLOCK) != 0 && !S_ISREG(status.st_mode)) {
+    return fail(ErrorCode::kInvalidArgument, "{}: is a pipe or a device, not a file",
+                path.string());
   }
   if (static_cast<std::uint64_t>(status.st_size) > limit_bytes) {
     return fail(ErrorCode::kExhausted, "{}: {} bytes, more than the limit of {}", path.string(),
@@ -151,6 +159,17 @@ Expected<std::string> read_file(const std::filesystem::path& path, std::uint64_t
                   limit_bytes);
     }
   }
+}
+
+}  // namespace
+
+Expected<std::string> read_file(const std::filesystem::path& path, std::uint64_t limit_bytes) {
+  return read_whole(path, limit_bytes, 0);
+}
+
+Expected<std::string> read_regular_file(const std::filesystem::path& path,
+                                        std::uint64_t limit_bytes) {
+  return read_whole(path, limit_bytes, O_NONBLOCK);
 }
 
 Expected<> write_file_atomically(const std::filesystem::path& path,

@@ -17,6 +17,10 @@ namespace pareto {
 /// than limit_bytes).
 Expected<std::string> read_file(const std::filesystem::path& path,
                                 std::uint64_t limit_bytes = std::uint64_t{1} << 30);
+/// Reads one like read_file(), and waits for nobody. Fails: kInvalidArgument (a pipe or a device),
+/// and as read_file().
+Expected<std::string> read_regular_file(const std::filesystem::path& path,
+                                        std::uint64_t limit_bytes);
 
 /// Writes next to `path` and renames over it: the file is there as it was or whole. It keeps its
 /// mode; a new one has what the umask leaves. A link is followed; what is no file, as /dev/stdout,

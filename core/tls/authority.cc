@@ -160,9 +160,12 @@ struct Authority::Impl {
 Authority::Authority(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Authority::~Authority() = default;
 
-Expected<std::unique_ptr<Authority>> Authority::create(const std::filesystem::path& folder,
+Expected<std::unique_ptr<Authority>> Authority::create(const std::filesystem::path& where,
                                                        const std::string& name, WallClock clock) {
   std::error_code problem;
+  // A name of one word has no folder that it lies in.
+  const std::filesystem::path folder = std::filesystem::absolute(where, problem);
+  if (problem) return tl::unexpected(error_from_errno(problem.value(), where.string()));
   std::filesystem::create_directories(folder.parent_path(), problem);
   if (problem) {
     return tl::unexpected(error_from_errno(problem.value(), folder.parent_path().string()));

@@ -6,6 +6,9 @@
 #include <openssl/x509v3.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <system_error>
 #include <utility>
 
 #include "core/tls/pem.h"
@@ -87,15 +90,33 @@ std::string reason_against(X509_STORE& store, const std::vector<Certificate>& ch
   return X509_verify_cert_error_string(X509_STORE_CTX_get_error(context.get()));
 }
 
-Expected<Store> make_store(const Paths& paths) {
+/// Those who are believed, and the number of the list of certificates that are taken back; no value:
+/// there is no list.
+struct Trust {
+  Store store;
+  std::optional<std::int64_t> list{};
+};
+
+/// Returns the number that the authority gave a list; 0 if it gave none.
+std::int64_t number_of(const X509_CRL& list) {
+  const std::unique_ptr<ASN1_INTEGER, FreedBy<ASN1_INTEGER_free>> number(
+      static_cast<ASN1_INTEGER*>(X509_CRL_get_ext_d2i(&list, NID_crl_number, nullptr, nullptr)));
+  std::int64_t value = 0;
+  return number && ASN1_INTEGER_get_int64(&value, number.get()) == 1 ? value : 0;
+}
+
+Expected<Trust> read_trust(const Paths& paths) {
   PARETO_ASSIGN(const std::vector<Certificate> authorities,
                 with_context(read_certificates(paths.authority), "authority"));
-  Store store(X509_STORE_new());
+  Trust trust{Store(X509_STORE_new())};
   unsigned long flags = X509_V_FLAG_PARTIAL_CHAIN;
   for (const Certificate& authority : authorities) {
-    X509_STORE_add_cert(store.get(), authority.get());
+    X509_STORE_add_cert(trust.store.get(), authority.get());
   }
-  if (std::filesystem::exists(paths.revoked)) {
+  // A link that leads nowhere is there, and cannot be read.
+  std::error_code unknown;
+  const auto kind = std::filesystem::symlink_status(paths.revoked, unknown).type();
+  if (kind != std::filesystem::file_type::not_found) {
     PARETO_ASSIGN(const RevocationList list,
                   with_context(read_revocation_list(paths.revoked), "revoked certificates"));
     const bool signed_by_one = std::ranges::any_of(authorities, [&](const Certificate& authority) {
@@ -108,11 +129,12 @@ Expected<Store> make_store(const Paths& paths) {
                   "authority's folder again",
                   paths.revoked, paths.authority);
     }
-    X509_STORE_add_crl(store.get(), list.get());
+    X509_STORE_add_crl(trust.store.get(), list.get());
     flags |= X509_V_FLAG_CRL_CHECK;
+    trust.list = number_of(*list);
   }
-  X509_STORE_set_flags(store.get(), flags);
-  return store;
+  X509_STORE_set_flags(trust.store.get(), flags);
+  return trust;
 }
 
 Expected<std::shared_ptr<SSL_CTX>> make_context(const std::vector<Certificate>& own, EVP_PKEY& key,
@@ -144,17 +166,19 @@ struct Credentials::Impl {
     PemTexts pem;
     std::shared_ptr<SSL_CTX> context;
     std::chrono::sys_seconds expiry{};
+    std::optional<std::int64_t> list{};  ///< Trust::list
   };
 
   explicit Impl(const std::filesystem::path& folder)
       : paths(paths_in(folder)),
         watched({paths.certificate, paths.key, paths.authority, paths.revoked}) {}
 
-  Expected<Loaded> read() const {
+  /// `before`: what is in use; null: nothing yet.
+  Expected<Loaded> read(const Loaded* before) const {
     PARETO_ASSIGN(const std::vector<Certificate> own,
                   with_context(read_certificates(paths.certificate), "certificate"));
     PARETO_ASSIGN(const Key key, with_context(read_key(paths.key), "key"));
-    PARETO_ASSIGN(const Store store, make_store(paths));
+    PARETO_ASSIGN(const Trust trust, read_trust(paths));
     if (X509_check_private_key(own.front().get(), key.get()) != 1) {
       ERR_clear_error();
       return fail(
@@ -165,7 +189,7 @@ struct Credentials::Impl {
     Loaded loaded;
     PARETO_ASSIGN(loaded.identity,
                   with_context(identity_of(*own.front()), "certificate: {}", paths.certificate));
-    const std::string reason = reason_against(*store, own, verify_own);
+    const std::string reason = reason_against(*trust.store, own, verify_own);
     if (!reason.empty()) {
       return fail(
           ErrorCode::kInvalidArgument,
@@ -173,8 +197,8 @@ struct Credentials::Impl {
           "does",
           paths.certificate, paths.authority, reason);
     }
-    PARETO_ASSIGN(loaded.context, with_context(make_context(own, *key, *store), "certificate: {}",
-                                               paths.certificate));
+    PARETO_ASSIGN(loaded.context, with_context(make_context(own, *key, *trust.store),
+                                               "certificate: {}", paths.certificate));
     PARETO_ASSIGN(loaded.pem.certificate, read_pem(paths.certificate));
     PARETO_ASSIGN(loaded.pem.key, read_pem(paths.key));
     PARETO_ASSIGN(loaded.pem.authority, read_pem(paths.authority));
@@ -182,7 +206,32 @@ struct Credentials::Impl {
     for (const Certificate& certificate : own) {
       loaded.expiry = std::min(loaded.expiry, time_of(X509_get0_notAfter(certificate.get())));
     }
+    loaded.list = trust.list;
+    if (before != nullptr) PARETO_TRY(check_follows(*before, loaded));
     return loaded;
+  }
+
+  /// Checks that a process stays who it is, and that nobody who was taken back is let in again
+  /// because a list is lost.
+  Expected<> check_follows(const Loaded& before, const Loaded& now) const {
+    if (now.identity != before.identity) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "certificate: {} is that of {}, and this process is {}: start it again to be "
+                  "another",
+                  paths.certificate, to_string(now.identity), to_string(before.identity));
+    }
+    // Another authority has lists of its own.
+    if (!before.list || now.pem.authority != before.pem.authority) return {};
+    if (!now.list) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "revoked certificates: {} is gone: copy it from the authority's folder again",
+                  paths.revoked);
+    }
+    if (*now.list >= *before.list) return {};
+    return fail(ErrorCode::kInvalidArgument,
+                "revoked certificates: {} is list {}, and list {} is in use: copy the newest from "
+                "the authority's folder",
+                paths.revoked, *now.list, *before.list);
   }
 
   const Paths paths;
@@ -208,7 +257,8 @@ Expected<std::shared_ptr<Credentials>> Credentials::open(const std::filesystem::
 }
 
 Expected<bool> Credentials::refresh() {
-  return impl_->watched.refresh([this] { return impl_->read(); });
+  const auto before = impl_->watched.in_use();
+  return impl_->watched.refresh([&] { return impl_->read(before.get()); });
 }
 
 std::filesystem::path Credentials::folder() const {

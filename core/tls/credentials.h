@@ -51,7 +51,8 @@ class Credentials {
   Credentials& operator=(const Credentials&) = delete;
 
   /// Reads the files if they are not those in use. True: what they hold is in use now. Fails: as
-  /// open(); what was in use stays so.
+  /// open(), and kInvalidArgument (a certificate of somebody else; a list of those taken back that
+  /// is gone, or older than the one in use). What was in use stays so.
   Expected<bool> refresh();
 
   /// Returns the folder that it was opened from.

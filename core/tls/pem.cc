@@ -30,7 +30,7 @@ std::string openssl_reason() {
 }
 
 Expected<std::string> read_pem(const std::string& path) {
-  auto content = read_file(path, kLimitBytes);
+  auto content = read_regular_file(path, kLimitBytes);
   if (content) return content;
   Error& error = content.error();
   if (error.code == ErrorCode::kPermission) {

@@ -19,13 +19,23 @@ namespace {
 // some.
 constexpr std::chrono::milliseconds kPause{200};
 
-/// Returns the first descriptor that is for others.
-int reserved_from() {
+/// Descriptors of this process: all, and those of them that are kept for others.
+struct Descriptors {
+  int most = ConnectionFeed::kMostDescriptors;
+  int reserved = 0;
+};
+
+Descriptors descriptors() {
+  constexpr int kLeast = 16;
+  constexpr int kShare = 32;
+  Descriptors all;
   rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return ConnectionFeed::kMostDescriptors;
-  const auto most =
-      static_cast<int>(std::min<rlim_t>(limit.rlim_cur, ConnectionFeed::kMostDescriptors));
-  return most - std::min(ConnectionFeed::kReserve, most / 2);
+  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+    all.most = static_cast<int>(std::min<rlim_t>(limit.rlim_cur, ConnectionFeed::kMostDescriptors));
+  }
+  all.reserved =
+      std::clamp(all.most / kShare, std::min(kLeast, all.most / 2), ConnectionFeed::kReserve);
+  return all;
 }
 
 }  // namespace
@@ -84,8 +94,9 @@ Expected<> ConnectionFeed::accept_from(const FileDescriptor& listening) {
     const std::string site = site_of(remote_address(connection));
     // The lowest free number is given out: it tells how many are open. Those that are ended to make
     // room take a moment to go.
-    const int above = connection.get() - reserved_from();
-    if (above >= 0 && (above >= kReserve / 2 || !open_.make_room(site))) {
+    const Descriptors all = descriptors();
+    const int above = connection.get() - (all.most - all.reserved);
+    if (above >= 0 && (above >= all.reserved / 2 || !open_.make_room(site))) {
       connection.reset();
       refuse("nearly all descriptors that this process may have are open");
       continue;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 
 #include "tests/e2e/fixture.h"
@@ -105,6 +106,24 @@ TEST_F(BadInput, AFullDiskStopsTheSweepAndLeavesTheStoreReadable) {
   EXPECT_THAT(done.errors, HasSubstr("disk full"));
   const auto front = paretoctl({"runs", "--store", path("results.db")});
   EXPECT_EQ(front.exit_code, 0) << front.errors;
+}
+
+TEST_F(BadInput, WhatCannotBeReadToItsEndIsSaid) {
+  const std::string line = write("line", std::string(2 << 20, 'x'));
+  expect({"history", line}, 2, "line 1 has over 1048576 bytes");
+  expect({"history", "/dev/zero"}, 2, "line 1 has over 1048576 bytes");
+  expect({"history", "/proc/self/mem"}, 2, "cannot be read behind line 0");
+  std::filesystem::create_symlink("loop", path("loop"));
+  expect({"history", path("loop")}, 2, "no log can be read there");
+
+  const std::string plan = path("plan.json");
+  std::vector<std::string> run{"run", "--split", "none", "--requests", "1", "--save-plan", plan};
+  for (const std::string& one : small_model()) run.push_back(one);
+  const auto made = paretoctl(run);
+  ASSERT_EQ(made.exit_code, 0) << made.errors;
+  // Without a log nobody would ask for the rest of the requests again.
+  expect({"deploy", "--plan", plan, "--requests", line}, 2, "over 1048576 bytes");
+  expect({"deploy", "--plan", plan, "--requests", folder().string()}, 2, "is a folder");
 }
 
 }  // namespace

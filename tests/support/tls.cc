@@ -167,6 +167,10 @@ std::string TestAuthority::revocation(const Validity& validity) const {
   }
   ASN1_TIME_free(begin);
   ASN1_TIME_free(end);
+  ASN1_INTEGER* const number = ASN1_INTEGER_new();
+  ASN1_INTEGER_set(number, static_cast<long>(impl_->revoked.size()));
+  X509_CRL_add1_ext_i2d(list.get(), NID_crl_number, number, 0, 0);
+  ASN1_INTEGER_free(number);
   X509_CRL_sort(list.get());
   if (X509_CRL_sign(list.get(), impl_->key.get(), EVP_sha256()) == 0) {
     throw std::runtime_error("X509_CRL_sign");

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <openssl/ssl.h>
+#include <sys/stat.h>
 
 #include <chrono>
 
@@ -137,6 +138,50 @@ TEST_F(CredentialsTest, StayAsTheyAreWhileNewFilesCannotBeUsed) {
   EXPECT_TRUE(device->refresh().value());
   EXPECT_GT(device->expiry(), before);
   EXPECT_TRUE(device->warnings().empty());
+}
+
+TEST_F(CredentialsTest, LetNobodyInAgainBecauseAListIsLost) {
+  const auto theirs = authority_.credentials(coordinator_);
+  const auto ours = authority_.credentials(device_);
+  const auto device = open(ours);
+  const auto lost = open(theirs);
+  ASSERT_TRUE(device && lost);
+  const auto list = ours / kRevokedFile;
+  const std::string older = authority_.revocation();
+  authority_.revoke(theirs);
+  const std::string newer = authority_.revocation();
+  write(list, newer);
+  ASSERT_TRUE(device->refresh().value());
+  const auto refused = [&] {
+    const auto changed = device->refresh();
+    EXPECT_FALSE(device->judge(lost->pem().certificate)) << "the list in use holds";
+    return changed ? std::string("taken") : changed.error().message;
+  };
+  std::filesystem::remove(list);
+  EXPECT_THAT(refused(), HasSubstr("revoked.pem is gone"));
+  std::filesystem::create_symlink("nowhere", list);
+  EXPECT_THAT(refused(), HasSubstr("revoked.pem is gone"));
+  EXPECT_THAT(refusal(ours).message, HasSubstr("revoked.pem: No such file"));
+  std::filesystem::remove(list);
+  std::filesystem::create_symlink(kRevokedFile, list);
+  EXPECT_THAT(refused(), HasSubstr("revoked.pem is gone"));
+  EXPECT_THAT(refusal(ours).message, HasSubstr("Too many levels of symbolic links"));
+  std::filesystem::remove(list);
+  ASSERT_EQ(::mkfifo(list.c_str(), 0600), 0);
+  EXPECT_THAT(refused(), HasSubstr("a pipe or a device"));
+  std::filesystem::remove(list);
+  write(list, older);
+  EXPECT_THAT(refused(), HasSubstr("is in use: copy the newest"));
+  write(list, newer);
+  EXPECT_TRUE(device->refresh());
+  // Another authority has lists of its own.
+  TestAuthority other(folder_.path(), "other");
+  const auto fresh = other.credentials({"fresh", Role::kDevice});
+  for (const auto name : {kCertificateFile, kKeyFile, kAuthorityFile}) {
+    write(ours / name, read(fresh / name));
+  }
+  std::filesystem::remove(list);
+  EXPECT_THAT(refused(), HasSubstr("is that of device fresh, and this process is device pi-1"));
 }
 
 TEST_F(CredentialsTest, SayWhatIsWrongWithAFolder) {
