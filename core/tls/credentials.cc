@@ -90,11 +90,9 @@ std::string reason_against(X509_STORE& store, const std::vector<Certificate>& ch
   return X509_verify_cert_error_string(X509_STORE_CTX_get_error(context.get()));
 }
 
-/// Those who are believed, and the number of the list of certificates that are taken back; no value:
-/// there is no list.
 struct Trust {
-  Store store;
-  std::optional<std::int64_t> list{};
+  Store store;                         ///< authorities, and who is taken back
+  std::optional<std::int64_t> list{};  ///< number of the list of those taken back, if there is one
 };
 
 /// Returns the number that the authority gave a list; 0 if it gave none.

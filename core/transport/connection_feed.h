@@ -32,8 +32,8 @@ class ConnectionFeed {
 
   /// Descriptors above this number are for others, however many the process may have.
   static constexpr int kMostDescriptors = 4096;
-  /// The most descriptors that are kept for others, of those that the process may have. Half of them
-  /// may be taken by connections that were ended to make room, until they are gone.
+  /// The most descriptors that are kept for others, of those that the process may have. Connections
+  /// that were ended to make room may take half of them, until they are gone.
   static constexpr int kReserve = 128;
   /// Connections that one host may have at a listening socket.
   static constexpr int kMostOfOneHost = 256;
