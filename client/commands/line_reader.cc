@@ -47,6 +47,8 @@ bool LineReader::fill() {
     if (got < 0 && errno == EINTR) continue;
     if (got != 0 || !grows_ || !wait_for_input()) break;
   }
+  // A stdin that was closed has no requests.
+  if (got < 0 && errno == EBADF) got = 0;
   if (got < 0) problem_ = error_from_errno(errno, "reading the requests");
   // Of a file that grows this is where it is not waited for any more.
   if (got == 0 && !grows_) at_end_ = true;
