@@ -124,10 +124,12 @@ Error error_from_errno(int errno_value, std::string_view what) {
 
 namespace {
 
-/// `flags`: what ::open() takes next to those of any file that is read.
+/// `only_regular`: refuses pipes and devices, and does not wait until somebody opens their other
+/// end.
 Expected<std::string> read_whole(const std::filesystem::path& path, std::uint64_t limit_bytes,
-                                 int flags) {
-  const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags));
+                                 bool only_regular) {
+  const int no_wait = only_regular ? O_NONBLOCK : 0;
+  const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | no_wait));
   if (fd.get() < 0) return tl::unexpected(error_from_errno(errno, path.string()));
   struct stat status {};
   if (::fstat(fd.get(), &status) != 0) {
@@ -136,7 +138,7 @@ Expected<std::string> read_whole(const std::filesystem::path& path, std::uint64_
   if (S_ISDIR(status.st_mode)) {
     return fail(ErrorCode::kInvalidArgument, "{}: is a folder, not a file", path.string());
   }
-  if ((flags & O_NONBLOCK) != 0 && !S_ISREG(status.st_mode)) {
+  if (only_regular && !S_ISREG(status.st_mode)) {
     return fail(ErrorCode::kInvalidArgument, "{}: is a pipe or a device, not a file",
                 path.string());
   }
@@ -164,12 +166,12 @@ Expected<std::string> read_whole(const std::filesystem::path& path, std::uint64_
 }  // namespace
 
 Expected<std::string> read_file(const std::filesystem::path& path, std::uint64_t limit_bytes) {
-  return read_whole(path, limit_bytes, 0);
+  return read_whole(path, limit_bytes, /*only_regular=*/false);
 }
 
 Expected<std::string> read_regular_file(const std::filesystem::path& path,
                                         std::uint64_t limit_bytes) {
-  return read_whole(path, limit_bytes, O_NONBLOCK);
+  return read_whole(path, limit_bytes, /*only_regular=*/true);
 }
 
 Expected<> write_file_atomically(const std::filesystem::path& path,

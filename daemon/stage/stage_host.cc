@@ -68,7 +68,7 @@ Expected<std::unique_ptr<StageHost>> StageHost::listen(
     };
     auto acceptor = std::make_unique<LinkAcceptor>(std::move(listener), std::move(greeter),
                                                    host->options_.hello_timeout);
-    host->acceptors_.push_back({*found, address, std::move(acceptor)});
+    host->listening_.push_back({*found, address, std::move(acceptor)});
   }
   host->transports_ = std::move(transports);
   return host;
@@ -88,22 +88,22 @@ StageHost::Stages StageHost::take_all() {
     opened_.notify_all();
     for (transport::Link* const probe : probes_) probe->close();
   }
-  for (const Acceptor& acceptor : acceptors_) acceptor.acceptor->close();
+  for (const Listening& one : listening_) one.acceptor->close();
   return stages;
 }
 
 std::vector<DataAddress> StageHost::addresses() const {
   std::vector<DataAddress> list;
-  for (const Acceptor& acceptor : acceptors_)
-    list.push_back({std::string(acceptor.transport->name()), acceptor.address});
+  for (const Listening& one : listening_)
+    list.push_back({std::string(one.transport->name()), one.address});
   return list;
 }
 
-Expected<const StageHost::Acceptor*> StageHost::acceptor_of(const std::string& transport) const {
+Expected<const StageHost::Listening*> StageHost::listening_on(const std::string& transport) const {
   std::vector<std::string> names;
-  for (const Acceptor& acceptor : acceptors_) {
-    if (acceptor.transport->name() == transport) return &acceptor;
-    names.emplace_back(acceptor.transport->name());
+  for (const Listening& one : listening_) {
+    if (one.transport->name() == transport) return &one;
+    names.emplace_back(one.transport->name());
   }
   return fail(ErrorCode::kNotFound, "this daemon does not serve transport \"{}\", only {}",
               transport, join(names));
@@ -192,11 +192,11 @@ std::vector<std::shared_ptr<HostedStage>> StageHost::take_forgotten() {
 Expected<StageAddresses> StageHost::open(OpenStage opening) {
   const control::StageRequest& asked = opening.asked;
   PARETO_TRY(check_request(asked));
-  PARETO_ASSIGN(const Acceptor* acceptor, acceptor_of(asked.transport));
-  StageAddresses addresses{acceptor->address, ""};
+  PARETO_ASSIGN(const Listening* const source, listening_on(asked.transport));
+  StageAddresses addresses{source->address, ""};
   const bool sink_connects = asked.downstream.empty();
   if (sink_connects) {
-    PARETO_ASSIGN(const Acceptor* const sink, acceptor_of(asked.downstream_transport));
+    PARETO_ASSIGN(const Listening* const sink, listening_on(asked.downstream_transport));
     addresses.sink = sink->address;
   }
   const Key key{asked.pipeline, asked.stage};

@@ -131,7 +131,7 @@ class StageHost {
 
  private:
   using Key = std::pair<std::uint64_t, std::uint32_t>;
-  struct Acceptor {
+  struct Listening {
     std::shared_ptr<transport::Transport> transport;
     std::string address;
     std::unique_ptr<LinkAcceptor> acceptor;
@@ -141,7 +141,7 @@ class StageHost {
   using Stages = std::map<Key, std::shared_ptr<HostedStage>>;
 
   explicit StageHost(StageHostOptions options) : options_(std::move(options)) {}
-  Expected<const Acceptor*> acceptor_of(const std::string& transport) const;
+  Expected<const Listening*> listening_on(const std::string& transport) const;
   /// Returns the transport to connect by, even if no address listens on it.
   Expected<transport::Transport*> transport_named(const std::string& name) const;
   Expected<std::shared_ptr<HostedStage>> find(const Key& key) const;
@@ -174,7 +174,7 @@ class StageHost {
   /// Closed stages of which a thread has not ended.
   std::vector<std::shared_ptr<HostedStage>> computing_still_;
   // These are last: their threads use all of the above.
-  std::vector<Acceptor> acceptors_;
+  std::vector<Listening> listening_;
 };
 
 }  // namespace pareto::daemon
