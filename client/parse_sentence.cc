@@ -89,7 +89,7 @@ std::optional<std::string> missing_value(const std::string& said) {
 
 /// Returns what the parser says, in words of people if they are known.
 std::string words_of(const CLI::ParseError& error) {
-  const std::string said = usage::without_proposals(error.what());
+  std::string said = usage::without_proposals(error.what());
   for (const auto& in_words : {exclusion, conversion, missing_value}) {
     if (auto words = in_words(said)) return *std::move(words);
   }

@@ -136,6 +136,7 @@ class InterfaceEmulation::Impl {
         folder_(std::move(folder)),
         condition_(std::move(condition)),
         largest_packet_bytes_(largest_packet_bytes) {}
+  // NOLINTNEXTLINE(bugprone-exception-escape): without memory nothing is taken back.
   ~Impl() { static_cast<void>(end()); }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;

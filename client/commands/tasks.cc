@@ -164,7 +164,7 @@ class TasksCommand final : public Command {
         tasks::run_contest(bench, set, contest, stop, [&](int round, const std::string& what) {
           // After the rehearsal there is something to be shown.
           if (!std::exchange(rehearses, false) && !leaving) announce();
-          progress.show(static_cast<std::size_t>(round + 1), all,
+          progress.show(static_cast<std::size_t>(round) + 1, all,
                         round < 0 ? "warming up" : fmt::format("round {}/{}", round + 1, all - 1),
                         what);
         });

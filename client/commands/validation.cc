@@ -164,8 +164,8 @@ Expected<> ValidationMemory::remember(const Digest& model, const model::Cut& cut
   nlohmann::ordered_json json{{"torch", runtime::runtime_info().torch_version}};
   for (const bool part : {false, true}) {
     const auto known = all.find(part_of(part));
-    nlohmann::json cuts =
-        known != all.end() && known->is_object() ? *known : nlohmann::json::object();
+    nlohmann::ordered_json cuts = nlohmann::ordered_json::object();
+    if (known != all.end() && known->is_object()) cuts = *known;
     if (part == trained) cuts[model::cut_name(cut.before)] = batches;
     if (!cuts.empty()) json[part_of(part)] = std::move(cuts);
   }

@@ -187,7 +187,7 @@ Expected<FileDescriptor> LogFlags::open_requests() const {
 Expected<LoggedDevices> connect_with_log(Context& context, DeviceFlags& devices, int count,
                                          const NeededDevices& needed, const LogFlags& flags,
                                          const std::string& plan_digest,
-                                         std::function<void()> on_end) {
+                                         const std::function<void()>& on_end) {
   if (flags.standby && !devices.are_shared()) {
     return fail(ErrorCode::kInvalidArgument,
                 "--standby: it takes over devices that both programs reach: name them (--devices)");

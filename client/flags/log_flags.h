@@ -46,6 +46,6 @@ struct LoggedDevices {
 Expected<LoggedDevices> connect_with_log(Context& context, DeviceFlags& devices, int count,
                                          const NeededDevices& needed, const LogFlags& flags,
                                          const std::string& plan_digest,
-                                         std::function<void()> on_end);
+                                         const std::function<void()>& on_end);
 
 }  // namespace pareto::client

@@ -44,6 +44,7 @@ int become_whole_program(char** argv) {
 
 }  // namespace
 
+// NOLINTNEXTLINE(bugprone-exception-escape): without memory nothing can be said.
 int main(int argc, char** argv) {
   open_missing_descriptors(argv);
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);

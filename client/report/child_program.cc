@@ -68,7 +68,7 @@ Expected<pid_t> start(const ChildProgram& child) {
 /// Returns when it has ended. Fails: kTimeout, kClosed (stopped), as errno says.
 Expected<> wait_for_end(pid_t pid, const ChildProgram& child) {
   PARETO_ASSIGN(const ProcessHandle process, ProcessHandle::open(pid));
-  const auto ended = process.wait_for_end(deadline_after(child.patience), child.stop);
+  auto ended = process.wait_for_end(deadline_after(child.patience), child.stop);
   if (ended || ended.error().code != ErrorCode::kTimeout) return ended;
   return fail(ErrorCode::kTimeout, "{} did not end in {} s", child.program, child.patience.count());
 }

@@ -34,7 +34,7 @@ Json json_of(const PlanReport& report, const planning::ReplayOutcome& replayed) 
           {"share", replayed.share}};
 }
 
-Json with_plan(const plan::Plan& plan, Json row) {
+Json with_plan(const plan::Plan& plan, const Json& row) {
   Json json{{"plan", Json::parse(plan::to_json(plan))}};
   json.update(row);
   return json;
@@ -57,7 +57,7 @@ Json json_of(const PlanReport& report, const planning::Candidate& candidate) {
     if (one.beaten_by) point["beaten_by"] = *one.beaten_by;
     row["points"].push_back(std::move(point));
   }
-  return with_plan(candidate.plan, std::move(row));
+  return with_plan(candidate.plan, row);
 }
 
 Json json_of(const PlanReport& report, std::size_t number) {
@@ -74,7 +74,7 @@ Json json_of(const PlanReport& report, std::size_t number) {
     if (number < report.accuracies.size()) {
       row["accuracy"] = results::accuracy_json(report.accuracies[number][i]);
     }
-    json["front"].push_back(with_plan(one.plan, std::move(row)));
+    json["front"].push_back(with_plan(one.plan, row));
   }
   if (outlook.chosen) json["chosen"] = *outlook.chosen;
   for (const planning::Candidate& candidate : outlook.candidates) {

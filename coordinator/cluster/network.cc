@@ -101,10 +101,12 @@ Expected<> put_to_rest(Network* network) {
   return {};
 }
 
+// NOLINTBEGIN(performance-unnecessary-value-param): those that override it move them.
 Expected<> Network::disturb(std::size_t link, netem::PacketFaults /*forward*/,
                             netem::PacketFaults /*backward*/) {
   return fail(ErrorCode::kInvalidArgument, "link {} is not emulated by this process", link);
 }
+// NOLINTEND(performance-unnecessary-value-param)
 
 EmulatedNetwork::EmulatedNetwork(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 EmulatedNetwork::~EmulatedNetwork() = default;

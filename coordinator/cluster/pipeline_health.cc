@@ -74,9 +74,9 @@ Answers ask_all(const Deployment& deployment, std::chrono::milliseconds patience
 /// Returns the report of a stage. Null: the device has no such stage.
 const control::StageReport* report_of(const Deployment& deployment, std::size_t stage,
                                       const DeviceStatus& status) {
-  const auto [pipeline, number] = deployment.name_on_device(stage);
+  const auto name = deployment.name_on_device(stage);
   const auto found = std::ranges::find_if(status.stages, [&](const control::StageReport& report) {
-    return report.pipeline == pipeline && report.stage == number;
+    return std::pair(report.pipeline, report.stage) == name;
   });
   return found == status.stages.end() ? nullptr : &*found;
 }

@@ -176,8 +176,8 @@ Expected<std::vector<FoundDevice>> browse(std::string_view service, Nanoseconds 
       questions = finder.open_questions();
       // Those that nobody answers do not keep the others from being asked.
       if (!questions.empty()) {
-        std::ranges::rotate(
-            questions, questions.begin() + static_cast<std::ptrdiff_t>(asked % questions.size()));
+        const auto first = static_cast<std::ptrdiff_t>(asked % questions.size());
+        std::rotate(questions.begin(), questions.begin() + first, questions.end());
       }
       asked += kMostOfARound;
       missing.reset();

@@ -10,7 +10,6 @@
 #include <list>
 #include <map>
 #include <mutex>
-#include <ranges>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -79,7 +78,8 @@ struct EnrolmentServer::Impl {
       if (!one.invited) ++count[transport::site_of(one.peer)];
     }
     if (count.empty()) return;
-    const int most = std::ranges::max(std::views::values(count));
+    int most = 0;
+    for (const auto& [site, held] : count) most = std::max(most, held);
     const auto oldest = std::ranges::find_if(connections, [&](const Connection& one) {
       return !one.invited && count[transport::site_of(one.peer)] == most;
     });
@@ -89,8 +89,9 @@ struct EnrolmentServer::Impl {
 
   void admit(FileDescriptor socket) {
     make_room();
-    const std::string peer = transport::remote_address(socket);
-    Connection& one = connections.emplace_back(std::move(socket), peer);
+    Connection& one = connections.emplace_back();
+    one.peer = transport::remote_address(socket);
+    one.socket = std::move(socket);
     try {
       one.thread = std::jthread([this, &one] {
         const QuietBrokenPipes quiet;

@@ -12,7 +12,7 @@ using transport::ProbeResult;
 
 /// Smaller messages pass a link at once, however slow it is: buffers and the buckets of emulators
 /// take them.
-constexpr std::uint64_t kSmallestReadBytes = 32 * 1024;
+constexpr std::uint64_t kSmallestReadBytes = 32 << 10;
 /// A smaller change of a link is no reason to plan again: predictions are not more exact.
 constexpr double kNoticeable = 0.15;
 /// Readings may differ from each other by chance; a change is this many times as large.

@@ -51,7 +51,8 @@ Expected<LogState> state_of(const std::string& name, const std::string& text) {
     } else if (read->ends) {
       state.ended = true;
     } else {
-      state.answers.try_emplace(read->number, *std::move(read));
+      const std::uint64_t number = read->number;
+      state.answers.try_emplace(number, *std::move(read));
     }
     return {};
   }));
@@ -76,7 +77,7 @@ Error taken_over(const TermLine& term, const TermLine& by) {
 }  // namespace
 
 Expected<LogState> read_answer_log(const std::filesystem::path& path) {
-  auto text = read_file(path, kLongestLog);
+  auto text = read_regular_file(path, kLongestLog);
   if (!text && text.error().code == ErrorCode::kNotFound) return LogState{};
   PARETO_TRY(text);
   return state_of(path.string(), *text);

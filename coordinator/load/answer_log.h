@@ -29,8 +29,8 @@ struct LogState {
   std::uint64_t bytes = 0;
 };
 
-/// Reads a log. A file that is not there says nothing. Fails: kCorrupt, naming the line;
-/// kPermission; kExhausted (over 4 GiB).
+/// Reads a log. A file that is not there says nothing. Fails: kInvalidArgument (a pipe or
+/// a device); kCorrupt, naming the line; kPermission; kExhausted (over 4 GiB).
 Expected<LogState> read_answer_log(const std::filesystem::path& path);
 
 /// One term in the log: answers are appended until the stream ends or another program takes over.

@@ -195,7 +195,7 @@ std::string settings_text(const control::ShardSettings& settings, const DeviceSe
 
 std::string profile_key(const plan::DeviceProfile& profile) {
   // The first number is that of the way in which profiles are measured.
-  const std::string key =
+  std::string key =
       fmt::format("8|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", profile.device, profile.cpu,
                   profile.torch_version, profile.model_digest, profile.engine, profile.precision,
                   profile.threads, profile.batch, profile.memory_limit_bytes,

@@ -86,7 +86,7 @@ void add_later_columns(SQLite::Database& database) {
 std::string order_of_runs(const SQLite::Database& database) {
   // Trials are numbered in the order in which they were stored. Builds before this one give their
   // runs no number.
-  const std::string by_trials =
+  std::string by_trials =
       "coalesce((SELECT min(trials.number) FROM trials WHERE trials.run=runs.id), 0)";
   if (!has_column(database, "number")) return by_trials;
   return "CASE number WHEN 0 THEN " + by_trials + " ELSE number END";

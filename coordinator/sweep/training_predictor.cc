@@ -52,7 +52,7 @@ class TrainingPredictor {
         workload_(model),
         pool_(workload_) {}
 
-  Expected<> run(std::vector<results::TrialRecord*> trials) {
+  Expected<> run(const std::vector<results::TrialRecord*>& trials) {
     PARETO_TRY(put_to_rest(cluster_.network()));
     PARETO_ASSIGN(transports_, transports_of(trials, cluster_));
     std::set<std::string> conditions;
@@ -226,8 +226,7 @@ Expected<> predict_training(const model::Model& model, const model::Model& loss,
     }
   }
   if (predictable.empty()) return {};
-  return TrainingPredictor(model, loss, cluster, options, stop, progress)
-      .run(std::move(predictable));
+  return TrainingPredictor(model, loss, cluster, options, stop, progress).run(predictable);
 }
 
 }  // namespace pareto::sweep

@@ -58,7 +58,7 @@ plan::Plan plan_of_pieces(const model::Model& model, const TrainingProfileReques
 }  // namespace
 
 TrainingProfile::TrainingProfile(const model::Model& model, std::vector<std::int64_t> positions,
-                                 std::vector<planning::TrainingStageTimes> pieces)
+                                 const std::vector<planning::TrainingStageTimes>& pieces)
     : positions_(std::move(positions)), sums_(1), flops_(1, 0) {
   for (const planning::TrainingStageTimes& piece : pieces) {
     planning::TrainingStageTimes sum = sums_.back();
@@ -144,7 +144,7 @@ Expected<TrainingProfile> profile_training(const model::Model& model, const mode
                       median_of(steps, &plan::StageStepTimes::backward),
                       median_of(steps, &plan::StageStepTimes::optimiser)});
   }
-  return TrainingProfile(model, request.positions, std::move(pieces));
+  return TrainingProfile(model, request.positions, pieces);
 }
 
 }  // namespace pareto::sweep

@@ -26,7 +26,7 @@ class TrainingProfile {
   /// `positions`: ascending from 0 to the number of operators. `pieces`: the times between each and
   /// the next.
   TrainingProfile(const model::Model& model, std::vector<std::int64_t> positions,
-                  std::vector<planning::TrainingStageTimes> pieces);
+                  const std::vector<planning::TrainingStageTimes>& pieces);
 
   /// Returns the times of the operators [begin, end). A position inside a piece parts it in
   /// proportion to its FLOPs.

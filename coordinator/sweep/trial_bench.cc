@@ -144,7 +144,7 @@ Expected<> TrialBench::judge_at_rest(std::size_t place) {
   PARETO_TRY(conditions_.rest());
   PARETO_ASSIGN(const load::DeploymentCache::Lease lease,
                 with_context(open(place, trial.plan, ""), "deploying"));
-  const auto judged = judge(trial, *lease.deployment);
+  auto judged = judge(trial, *lease.deployment);
   // Its connections have adapted to another network than the trial's.
   deployments_.drop(place);
   return judged;

@@ -92,8 +92,10 @@ Expected<TaskReport> run_contest(
   for (const Task& task : report.set.tasks) alone.push_back(report.costs[task.model].alone);
   PARETO_ASSIGN(TaskPlan chosen, choose_plan(request));
   report.predicted = figures_of(chosen.predicted, chosen.problem, alone);
-  report.contestants.push_back(
-      {.name = chosen.schedule, .about = chosen.reason, .plan = std::move(chosen)});
+  Contestant& first = report.contestants.emplace_back();
+  first.name = chosen.schedule;
+  first.about = chosen.reason;
+  first.plan = std::move(chosen);
   for (const Baseline& one : baselines_on(bench.devices(), options.baselines)) {
     PARETO_ASSIGN(TaskPlan plan, baseline_plan(one.name, request, bench.devices()));
     report.contestants.push_back({.name = one.name, .about = one.about, .plan = std::move(plan)});
@@ -116,14 +118,12 @@ Expected<TaskReport> run_contest(
       contestant.worst_error = std::max(contestant.worst_error, compared.worst_error);
       note_losses(compared.run, round, contestant, bench.devices(), report.losses);
       if (compared.run.stopped) report.stopped = true;
-      if (is_over()) {
-        contestant.timeline = std::move(compared.run.timeline);
-      } else if (round >= 0) {
-        Timeline& timeline = compared.run.timeline;
+      Timeline& timeline = compared.run.timeline;
+      if (round < 0 || is_over()) {
+        contestant.timeline = std::move(timeline);
+      } else {
         const Nanoseconds makespan = timeline.makespan();
         runs[index].push_back({makespan, std::move(timeline)});
-      } else {
-        contestant.timeline = std::move(compared.run.timeline);
       }
     }
   }

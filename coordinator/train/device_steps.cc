@@ -142,7 +142,7 @@ Expected<StepOutcome> DeviceSteps::step(const std::vector<MicroBatch>& batch,
 }
 
 Expected<std::vector<Value>> DeviceSteps::evaluate(const std::vector<Value>& inputs) {
-  const auto evaluated = [&]() -> Expected<std::vector<Value>> {
+  auto evaluated = [&]() -> Expected<std::vector<Value>> {
     Message request;
     request.kind = MessageKind::kValues;
     request.pipeline = deployment_.pipeline();

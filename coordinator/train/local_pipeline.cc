@@ -138,7 +138,7 @@ Expected<std::unique_ptr<TrainingPipeline>> open_local_pipeline(
   for (TrainingStage& stage : stages) {
     auto training = std::make_shared<runtime::TrainingOptions>();
     training->settings = std::move(stage.settings);
-    if (&stage == &stages.back()) training->loss = std::move(loss_shard);
+    if (&stage == &stages.back()) training->loss = std::exchange(loss_shard, {});
     runtime::RunnerOptions options;
     options.threads = threads;
     options.training = std::move(training);

@@ -127,6 +127,7 @@ Heading::Heading(CLI::App& app, const std::string& text)
   app_.option_defaults()->group(text);
 }
 
+// NOLINTNEXTLINE(bugprone-exception-escape): the library throws at a name that no heading had.
 Heading::~Heading() { app_.option_defaults()->group(before_); }
 
 namespace {

@@ -167,9 +167,10 @@ Expected<FileDescriptor> open_listener(const HostPort& address) {
 Expected<std::vector<FileDescriptor>> open_listeners(const HostPort& address) {
   std::vector<FileDescriptor> listening;
   if (address.host == "0.0.0.0") {
-    auto both = listen_at_all(address.port);
-    if (both) listening.push_back(*std::move(both));
-    if (both) return listening;
+    if (auto both = listen_at_all(address.port)) {
+      listening.push_back(*std::move(both));
+      return listening;
+    }
     // What follows says what is wrong, or does without IPv6.
   }
   PARETO_ASSIGN(const AddressList found, resolve(address, AI_PASSIVE, ErrorCode::kInvalidArgument));

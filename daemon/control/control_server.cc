@@ -193,15 +193,16 @@ Expected<std::unique_ptr<ControlServer>> ControlServer::start(const std::string&
   PARETO_ASSIGN(Listening first, with_context(listen_on(address), "control address {}", address));
   all.push_back(std::move(first));
   PARETO_ASSIGN(std::optional<Listening> for_users, listen_for_users(socket, needed));
-  auto impl = std::make_unique<Impl>(parts);
+  const std::shared_ptr<tls::Credentials> credentials = parts.credentials;
+  auto impl = std::make_unique<Impl>(std::move(parts));
   impl->address = all.front().address;
   if (for_users) {
     impl->socket = socket;
     all.push_back(*std::move(for_users));
   }
-  impl->credentials = parts.credentials;
-  if (parts.credentials != nullptr) {
-    PARETO_ASSIGN(impl->certificates, transport::RenewedCertificates::make(*parts.credentials));
+  impl->credentials = credentials;
+  if (credentials != nullptr) {
+    PARETO_ASSIGN(impl->certificates, transport::RenewedCertificates::make(*credentials));
   }
   grpc::EnableDefaultHealthCheckService(true);
   grpc::ServerBuilder builder;

@@ -50,7 +50,7 @@ grpc::Status ControlService::Attend(
   return serve("Attend", *context, [&](const Caller& caller) -> Expected<> {
     PARETO_ASSIGN(const std::uint64_t session,
                   sessions_.begin(caller, [context] { context->TryCancel(); }));
-    const Expected<> attended = attend(sessions_, session, *stream);
+    Expected<> attended = attend(sessions_, session, *stream);
     sessions_.end(session);
     return attended;
   });

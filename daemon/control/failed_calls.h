@@ -6,6 +6,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/base/rare_line.h"
 
 namespace pareto::daemon {
 
@@ -23,9 +24,7 @@ class FailedCalls {
 
  private:
   std::mutex mutex_;
-  TimePoint begin_{};
-  std::size_t lines_ = 0;
-  std::size_t left_out_ = 0;
+  RareLine lines_{kEvery, kMostLines};
 };
 
 }  // namespace pareto::daemon

@@ -129,7 +129,7 @@ Expected<> load_shard(const ControlParts& parts, SessionTable& sessions,
   PARETO_ASSIGN(const ShardCache::Loaded loaded, std::move(tried));
   const LoadedShard& held = *loaded.shard;
   // Nobody would ever unload what nobody knows of.
-  const auto owned = sessions.hold_shard(request.session(), held.handle());
+  auto owned = sessions.hold_shard(request.session(), held.handle());
   if (!owned) {
     PARETO_TRY(parts.shards.unload(held.handle()));
     if (owned.error().code == ErrorCode::kExhausted) return owned;

@@ -38,7 +38,7 @@ Expected<> HostedStage::start_thread(std::function<void()> body) {
 }
 
 Expected<> HostedStage::serve(control::Role role, std::function<void()> body) {
-  const auto served = [&]() -> Expected<> {
+  auto served = [&]() -> Expected<> {
     const std::lock_guard lock(mutex_);
     if (ended_) return fail(ErrorCode::kClosed, "{} has ended", context_.name());
     PARETO_TRY(start_thread(std::move(body)));

@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <map>
-#include <ranges>
 #include <system_error>
 #include <utility>
 
-#include "core/base/counted.h"
 #include "core/transport/link_probe.h"
 #include "core/transport/ping.h"
 #include "core/transport/site.h"
@@ -116,7 +114,8 @@ void LinkAcceptor::make_room() {
   }
   // A link that is matched at this moment is not ours any more.
   if (places.empty()) return;
-  const std::size_t most = std::ranges::max(std::views::values(places));
+  std::size_t most = 0;
+  for (const auto& [site, count] : places) most = std::max(most, count);
   Pending* leaves = nullptr;
   for (Pending& one : pending_) {
     if (one.hung_up || !one.link || places[one.site] != most) continue;
@@ -126,19 +125,17 @@ void LinkAcceptor::make_room() {
   leaves->link->close();
   if (const auto times = hung_up_.due(std::chrono::steady_clock::now())) {
     spdlog::warn(
-        "{}: hung up on {} that took too long to say hello: {} others wait, {} of them from there",
-        leaves->site, counted(*times, "peer"), taken(), most - 1);
+        "{}: hung up on a peer that took too long to say hello: {} others wait, {} of them from "
+        "there{}",
+        leaves->site, taken(), most - 1, since_last_line(*times));
   }
 }
 
 void LinkAcceptor::tell_of_refusal(const std::string& peer, const Error& why, bool said_hello) {
-  // Who said a proper hello is no stranger. Strangers do not fill the log.
-  if (said_hello) return spdlog::warn("{}: refused: {}", peer, why.message);
   const std::lock_guard lock(mutex_);
-  const auto times = refused_.due(std::chrono::steady_clock::now());
-  if (!times) return;
-  spdlog::warn("{}: refused: {}{}", peer, why.message,
-               *times == 1 ? "" : fmt::format(" ({} since the last such line)", *times));
+  const auto times =
+      (said_hello ? refused_ : refused_strangers_).due(std::chrono::steady_clock::now());
+  if (times) spdlog::warn("{}: refused: {}{}", peer, why.message, since_last_line(*times));
 }
 
 std::unique_ptr<transport::Link> LinkAcceptor::take_link(Pending& pending) {

@@ -68,7 +68,7 @@ class LinkAcceptor {
   std::size_t waiting_from(const std::string& site);
   /// Makes a place for one more. mutex_ is held.
   void make_room();
-  /// Logs that a peer was refused; of strangers one line a minute.
+  /// Logs that a peer was refused, with fewer lines about those that said no proper hello.
   void tell_of_refusal(const std::string& peer, const Error& why, bool said_hello);
   /// Returns how many places are taken. mutex_ is held.
   std::size_t taken() const;
@@ -83,8 +83,9 @@ class LinkAcceptor {
   bool closed_ = false;
   std::list<Pending> pending_;  ///< oldest first
   static constexpr std::chrono::seconds kBetweenLines{60};
-  RareLine hung_up_{kBetweenLines};  ///< lines about peers that made room
-  RareLine refused_{kBetweenLines};  ///< lines about peers that said no proper hello
+  RareLine hung_up_{kBetweenLines};                 ///< lines about peers that made room
+  RareLine refused_strangers_{kBetweenLines};       ///< lines about peers that said no proper hello
+  RareLine refused_{std::chrono::seconds(10), 20};  ///< lines about the other refused peers
   std::jthread accepting_;
 };
 

@@ -124,7 +124,8 @@ Expected<bool> StageLinks::take_request(Received& received) {
     return fail(ErrorCode::kCorrupt, "upstream {} sent a request of pipeline {}", upstream_->peer(),
                 message.pipeline);
   }
-  PARETO_TRY(check_turn(message.request));
+  const std::uint64_t request = message.request;
+  PARETO_TRY(check_turn(request));
   context_.meter->bytes_received += received.wire_bytes;
   const bool is_part = message.kind == MessageKind::kPart;
   if (is_part) {
@@ -137,7 +138,7 @@ Expected<bool> StageLinks::take_request(Received& received) {
     return fail(taken.error().code, "upstream {}: {}", upstream_->peer(), taken.error().message);
   }
   if (is_part) return false;
-  due_ = message.request + 1;
+  due_ = request + 1;
   received.add_earlier(std::exchange(parts_received_, {}));
   return true;
 }

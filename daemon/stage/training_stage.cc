@@ -44,7 +44,8 @@ TrainingStage::TrainingStage(StageParts parts)
       to_upstream_(kMostWaiting, kMostBytes),
       to_downstream_(kMostWaiting, kMostBytes),
       work_(
-          context_, parts.shard, std::move(parts.turns), [] { return false; }, [](Message) {}) {
+          context_, parts.shard, std::move(parts.turns), [] { return false; },
+          [](const Message&) {}) {
   if (!sink_connects_) downstream_.set(std::move(parts.downstream));
   steps_.emplace(context_, work_, parts.shard->options().training->settings,
                  TrainingQueues{from_upstream_, from_downstream_, to_upstream_, to_downstream_},

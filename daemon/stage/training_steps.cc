@@ -42,7 +42,7 @@ Expected<> TrainingSteps::run(Message first) {
                     next(queues_.from_upstream, MessageKind::kTrain, pass.micro_batch));
       PARETO_ASSIGN(inputs, control::train_inputs_from(std::move(message)));
     }
-    PARETO_TRY(go_forward(pass.micro_batch, std::move(inputs)));
+    PARETO_TRY(go_forward(pass.micro_batch, std::exchange(inputs, {})));
   }
   return take_step();
 }

@@ -157,8 +157,8 @@ TEST_F(ParetodTest, ANameThatDnsCannotTellYetIsNobodysMistake) {
   const auto start = [&](const std::string& listen, const std::string& data) {
     return run({"/usr/bin/unshare", "-m", "--propagation", "private", "/bin/sh", "-c",
                 "mount --bind \"$0\" /etc/resolv.conf && exec \"$@\"", path("resolv.conf"),
-                PARETO_BIN_DIR "/paretod", "--insecure", "--listen", listen, "--data",
-                "tcp=" + data, "--state-dir", path("state"), "--discovery", "off"});
+                std::string(PARETO_BIN_DIR) + "/paretod", "--insecure", "--listen", listen,
+                "--data", "tcp=" + data, "--state-dir", path("state"), "--discovery", "off"});
   };
   const Finished data = start("127.0.0.1:0", "pi-1.example.org:0");
   EXPECT_EQ(data.exit_code, 1) << data.errors;

@@ -121,7 +121,7 @@ class Discovery : public EndToEnd {
   }
   json discover() const {
     const Finished done = on_near_side({"discover", "--timeout", "2s", "--json"});
-    const json found = json::parse(done.output, nullptr, false);
+    json found = json::parse(done.output, nullptr, false);
     EXPECT_EQ(done.exit_code, found.empty() ? 3 : 0) << done.errors;
     return found;
   }

@@ -37,7 +37,8 @@ void Histories::add_to(FaultRow& row) const {
   for (const char* name : kCounts) row.add(name, counts_.at(name));
 }
 
-EndlessRequests::EndlessRequests(std::string fifo, std::vector<std::string> names, Nanoseconds pace)
+EndlessRequests::EndlessRequests(const std::string& fifo, std::vector<std::string> names,
+                                 Nanoseconds pace)
     // Open for reading too, it is there before its reader, and its end is seen at end() only.
     : fifo_(::open(fifo.c_str(), O_RDWR | O_CLOEXEC)),
       writer_([number = fifo_, lines = std::move(names), pace](const std::stop_token& stop) {
@@ -151,7 +152,7 @@ nlohmann::json FaultTest::check_history() const {
   const auto done =
       paretoctl({"history", path("log"), "--expected", path("right.jsonl"), "--json"});
   EXPECT_EQ(done.exit_code, 0) << done.output << done.errors;
-  const auto verdict = nlohmann::json::parse(done.output);
+  auto verdict = nlohmann::json::parse(done.output);
   if (verdict["failed"] != 0) {
     std::ifstream log(path("log"));
     for (std::string line; std::getline(log, line);) {

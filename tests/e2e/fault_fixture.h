@@ -22,7 +22,7 @@ namespace pareto::test {
 class EndlessRequests {
  public:
   /// `pace`: time from one name to the next one; 0: as fast as they are taken.
-  EndlessRequests(std::string fifo, std::vector<std::string> names, Nanoseconds pace = {});
+  EndlessRequests(const std::string& fifo, std::vector<std::string> names, Nanoseconds pace = {});
   /// No more names come: the reader sees the end.
   void end();
   ~EndlessRequests() { end(); }

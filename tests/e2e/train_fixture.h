@@ -82,7 +82,7 @@ class Train : public EndToEnd {
   std::string uncut() const {
     const auto done = train({"--output", path("uncut.pth")});
     EXPECT_EQ(done.exit_code, 0) << done.errors;
-    const std::string bytes = slurp(path("uncut.pth"));
+    std::string bytes = slurp(path("uncut.pth"));
     EXPECT_FALSE(bytes.empty());
     return bytes;
   }

@@ -19,9 +19,8 @@
 #include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/text.h"
 
+namespace pareto {
 namespace {
-
-using namespace pareto;
 
 void check(bool holds) {
   if (!holds) std::abort();
@@ -107,3 +106,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   kReaders[data[0] % kReaders.size()](fuzz::text_of(data + 1, size - 1));
   return 0;
 }
+
+}  // namespace pareto

@@ -1,8 +1,7 @@
 // Any bytes as a checkpoint: refused, or tensors that lie within its storages.
 //
-//   input = a file of the older form, or: 'Z', 2 bytes how long the pickle is, the pickle, the
-// bytes of
-//           storage "0": what LibTorch's reader takes out of a zip archive
+//   input = a file of the older form, or what LibTorch's reader takes out of a zip archive: 'Z',
+//           2 bytes how long the pickle is, the pickle, the bytes of storage "0"
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -14,11 +13,10 @@
 #include "partitioner/model/zoo/state_dict.h"
 #include "tests/fuzz/memory_file.h"
 
+namespace pareto::model {
 namespace {
 
-using namespace pareto::model;
-
-pareto::Expected<zoo::Entries> unzipped(std::span<const std::uint8_t> input) {
+Expected<zoo::Entries> unzipped(std::span<const std::uint8_t> input) {
   std::uint16_t size = 0;
   std::memcpy(&size, input.data(), sizeof size);
   input = input.subspan(sizeof size);
@@ -28,12 +26,10 @@ pareto::Expected<zoo::Entries> unzipped(std::span<const std::uint8_t> input) {
   const auto storage = std::make_shared<std::vector<std::byte>>(rest.begin(), rest.end());
   std::string_view text(reinterpret_cast<const char*>(pickle.data()), pickle.size());
   PARETO_ASSIGN(const zoo::PickleRef root, zoo::read_pickle(text));
-  return zoo::entries_of(
-      root, [&](const zoo::PickleStorage& of) -> pareto::Expected<zoo::StorageBytes> {
-        if (of.key != "0")
-          return pareto::fail(pareto::ErrorCode::kCorrupt, "has no storage {}", of.key);
-        return zoo::StorageBytes{storage->data(), storage->size(), storage};
-      });
+  return zoo::entries_of(root, [&](const zoo::PickleStorage& of) -> Expected<zoo::StorageBytes> {
+    if (of.key != "0") return fail(ErrorCode::kCorrupt, "has no storage {}", of.key);
+    return zoo::StorageBytes{storage->data(), storage->size(), storage};
+  });
 }
 
 /// Sanitizers see whether the first and the last byte of each are there.
@@ -54,7 +50,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (const auto entries = unzipped(std::span(data, size).subspan(1))) touch(*entries);
     return 0;
   }
-  const pareto::fuzz::MemoryFile file(data, size);
+  const fuzz::MemoryFile file(data, size);
   if (const auto entries = zoo::read_legacy_checkpoint(file.path())) touch(*entries);
   return 0;
 }
+
+}  // namespace pareto::model

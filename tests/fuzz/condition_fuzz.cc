@@ -7,9 +7,10 @@
 #include "core/plan/mahimahi.h"
 #include "tests/fuzz/text.h"
 
+namespace pareto::plan {
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace pareto::plan;
-  const std::string text = pareto::fuzz::text_of(data, size);
+  const std::string text = fuzz::text_of(data, size);
   if (const auto condition = parse_condition(text, "fuzz.yaml")) {
     const auto again = parse_condition(to_text(*condition), "fuzz.yaml");
     if (!again || *again != *condition) std::abort();
@@ -20,3 +21,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   return 0;
 }
+
+}  // namespace pareto::plan

@@ -20,9 +20,9 @@
 #include "core/control/wire.h"
 #include "daemon/control/tensor_request.h"
 
+namespace pareto {
 namespace {
 
-using namespace pareto;
 namespace v1 = control::v1;
 
 constexpr std::uint64_t kMostStateBytes = 1 << 20;
@@ -218,3 +218,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   kReaders[data[0] % kReaders.size()]({reinterpret_cast<const char*>(data) + 1, size - 1});
   return 0;
 }
+
+}  // namespace pareto

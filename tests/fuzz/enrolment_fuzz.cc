@@ -9,9 +9,8 @@
 #include "core/base/printable.h"
 #include "core/tls/enrolment.h"
 
+namespace pareto {
 namespace {
-
-using namespace pareto;
 
 template <typename Message>
 void check_message(const Expected<Message>& read, std::string_view bytes) {
@@ -73,3 +72,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   return 0;
 }
+
+}  // namespace pareto

@@ -5,16 +5,17 @@
 #include "netem/fault_plan.h"
 #include "tests/fuzz/memory_file.h"
 
+namespace pareto::netem {
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace pareto::netem;
   constexpr int kMostMoments = 1000;
-  const pareto::fuzz::MemoryFile file(data, size);
+  const fuzz::MemoryFile file(data, size);
   auto plan = read_fault_plan(file.path());
   if (!plan) return 0;
   if (plan->faults.empty()) std::abort();
   auto timeline = FaultTimeline::create(*std::move(plan), {"pi-1", "pi-2"}, {"pi-1 - pi-2"});
   if (!timeline) return 0;
-  pareto::Nanoseconds last{};
+  Nanoseconds last{};
   for (int i = 0; i < kMostMoments; ++i) {
     const auto moment = timeline->next();
     if (!moment) return 0;
@@ -23,3 +24,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   return 0;
 }
+
+}  // namespace pareto::netem

@@ -11,8 +11,9 @@
 #include "core/wire/frame.h"
 #include "tests/fuzz/framed.h"
 
+namespace pareto {
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace pareto;
   if (size < 3) return 0;
   const auto bytes = fuzz::framed(static_cast<wire::MessageKind>(data[0]),
                                   std::as_bytes(std::span(data, size)).subspan(1));
@@ -31,3 +32,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!is_printable(error.message) || error.message.size() > control::kLongestError) std::abort();
   return 0;
 }
+
+}  // namespace pareto

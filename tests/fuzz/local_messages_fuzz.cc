@@ -13,9 +13,8 @@
 #include "core/base/json_text.h"
 #include "tests/fuzz/text.h"
 
+namespace pareto {
 namespace {
-
-using namespace pareto;
 
 void check_fault(const std::string& line) {
   const auto read = cluster::parse_fault_request(line);
@@ -73,3 +72,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   return 0;
 }
+
+}  // namespace pareto

@@ -6,8 +6,9 @@
 #include "daemon/imitation/steady_pace.h"
 #include "tests/fuzz/memory_file.h"
 
+namespace pareto {
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace pareto;
   const fuzz::MemoryFile file(data, size);
   const auto paces = daemon::OperatorPaces::open(file.path());
   if (!paces) return 0;
@@ -26,3 +27,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!(*again)->settle(profile) || profile.operators[0].median != settled) std::abort();
   return 0;
 }
+
+}  // namespace pareto

@@ -6,9 +6,10 @@
 #include "core/plan/plan.h"
 #include "tests/fuzz/text.h"
 
+namespace pareto::plan {
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace pareto::plan;
-  const std::string text = pareto::fuzz::text_of(data, size);
+  const std::string text = fuzz::text_of(data, size);
   if (const auto file = plan_file_from_json(text)) {
     const auto again = plan_file_from_json(to_json(*file));
     if (!again || again->plan != file->plan || again->source != file->source) std::abort();
@@ -29,3 +30,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   return 0;
 }
+
+}  // namespace pareto::plan

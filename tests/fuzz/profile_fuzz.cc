@@ -5,9 +5,10 @@
 #include "core/plan/device_profile.h"
 #include "tests/fuzz/text.h"
 
+namespace pareto::plan {
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace pareto::plan;
-  const auto profile = device_profile_from_json(pareto::fuzz::text_of(data, size));
+  const auto profile = device_profile_from_json(fuzz::text_of(data, size));
   if (!profile) return 0;
   if (device_profile_from_json(to_json(*profile)) != *profile) std::abort();
   for (const ShardTime& shard : profile->shards) {
@@ -15,3 +16,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   return 0;
 }
+
+}  // namespace pareto::plan

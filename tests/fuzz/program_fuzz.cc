@@ -7,9 +7,8 @@
 #include "runtime/schedules/schedule.h"
 #include "tests/fuzz/text.h"
 
+namespace pareto::schedules {
 namespace {
-
-using namespace pareto::schedules;
 
 /// A stem, two branches and what joins them.
 ScheduleRequest request_of(const Program& program) {
@@ -29,7 +28,7 @@ ScheduleRequest request_of(const Program& program) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const std::string text = pareto::fuzz::text_of(data, size);
+  const std::string text = fuzz::text_of(data, size);
   for (const auto& program : {program_from_yaml(text, "fuzz.yaml"), program_from_json(text)}) {
     if (!program) continue;
     const auto again = program_from_json(to_json(*program));
@@ -40,3 +39,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   return 0;
 }
+
+}  // namespace pareto::schedules

@@ -6,21 +6,20 @@
 #include "partitioner/planning/simulation/scenario_file.h"
 #include "tests/fuzz/text.h"
 
+namespace pareto::simulation {
 namespace {
-
-using namespace pareto::simulation;
 
 class NothingMeasured final : public MeasuredPipelines {
  public:
-  pareto::Expected<PipelineClass> find(const std::string&, const std::string&) override {
-    return pareto::fail(pareto::ErrorCode::kNotFound, "nothing was measured");
+  Expected<PipelineClass> find(const std::string&, const std::string&) override {
+    return fail(ErrorCode::kNotFound, "nothing was measured");
   }
 };
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const std::string text = pareto::fuzz::text_of(data, size);
+  const std::string text = fuzz::text_of(data, size);
   NothingMeasured measured;
   if (const auto scenario = parse_scenario(text, "fuzz.yaml", std::nullopt, measured)) {
     if (!check(*scenario)) std::abort();
@@ -33,3 +32,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   (void)parse_request_rate(text);
   return 0;
 }
+
+}  // namespace pareto::simulation

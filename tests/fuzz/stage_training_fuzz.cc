@@ -7,9 +7,10 @@
 #include "core/plan/training_order.h"
 #include "tests/fuzz/text.h"
 
+namespace pareto::plan {
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace pareto::plan;
-  const auto settings = training_from_json(pareto::fuzz::text_of(data, size));
+  const auto settings = training_from_json(fuzz::text_of(data, size));
   if (!settings) return 0;
   const std::string text = training_json(*settings);
   const auto again = training_from_json(text);
@@ -18,3 +19,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (passes.size() != 14) std::abort();
   return 0;
 }
+
+}  // namespace pareto::plan

@@ -26,9 +26,8 @@
 #include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/text.h"
 
+namespace pareto {
 namespace {
-
-using namespace pareto;
 
 void check(bool holds) {
   if (!holds) std::abort();
@@ -144,15 +143,15 @@ void read_trial(const std::string& lines) {
 
 /// A folder of CIFAR-10 whose test pictures are a file in memory.
 std::string cifar10_folder(const std::string& file) {
-  static const std::string folder = [] {
+  static const std::string kFolder = [] {
     char name[] = "/tmp/pareto-fuzz-XXXXXX";
     check(::mkdtemp(name) != nullptr);
     return std::string(name);
   }();
-  const std::string link = folder + "/test_batch.bin";
+  const std::string link = kFolder + "/test_batch.bin";
   ::unlink(link.c_str());
   check(::symlink(file.c_str(), link.c_str()) == 0);
-  return folder;
+  return kFolder;
 }
 
 void read_pictures(const std::string& bytes) {
@@ -186,3 +185,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   kReaders[data[0] % kReaders.size()](fuzz::text_of(data + 1, size - 1));
   return 0;
 }
+
+}  // namespace pareto

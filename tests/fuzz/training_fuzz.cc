@@ -8,9 +8,9 @@
 #include "coordinator/train/training_json.h"
 #include "tests/fuzz/text.h"
 
+namespace pareto::train {
 namespace {
 
-using namespace pareto::train;
 using Json = nlohmann::ordered_json;
 
 template <typename Read, typename Write>
@@ -25,7 +25,7 @@ void check_part(const Json& json, Read read, Write write) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const std::string text = pareto::fuzz::text_of(data, size);
+  const std::string text = fuzz::text_of(data, size);
   if (const auto manifest = manifest_from_text(text)) {
     const std::string written = manifest_text(*manifest);
     const auto again = manifest_from_text(written);
@@ -37,3 +37,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check_part(json.value("progress", json), progress_from_json, progress_json);
   return 0;
 }
+
+}  // namespace pareto::train

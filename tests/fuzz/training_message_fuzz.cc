@@ -10,9 +10,8 @@
 #include "core/wire/frame.h"
 #include "tests/fuzz/framed.h"
 
+namespace pareto {
 namespace {
-
-using namespace pareto;
 
 constexpr control::TrainingPlace kSomewhere{1, 2, 3};
 
@@ -39,3 +38,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   take(*message, control::step_from, control::step_message);
   return 0;
 }
+
+}  // namespace pareto

@@ -18,9 +18,8 @@
 #include "partitioner/planning/tasks/task_mix.h"
 #include "tests/fuzz/text.h"
 
+namespace pareto {
 namespace {
-
-using namespace pareto;
 
 void check(bool holds) {
   if (!holds) std::abort();
@@ -116,3 +115,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   kReaders[data[0] % kReaders.size()](fuzz::text_of(data + 1, size - 1));
   return 0;
 }
+
+}  // namespace pareto

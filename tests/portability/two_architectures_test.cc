@@ -18,7 +18,8 @@ using nlohmann::json;
 /// Returns a program of the other build, in its root.
 std::vector<std::string> on_arm64(const std::string& program) {
   const std::string source = PARETO_SOURCE_DIR;
-  return {source + "/tests/portability/root", "run", std::getenv("PARETO_ARM64_ROOT"),
+  const char* const root = std::getenv("PARETO_ARM64_ROOT");
+  return {source + "/tests/portability/root", "run", root == nullptr ? "" : root,
           source + "/build/arm64/bin/" + program};
 }
 

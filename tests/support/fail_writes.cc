@@ -144,11 +144,11 @@ PARETO_OPEN(open64)
 PARETO_OPENAT(openat)
 PARETO_OPENAT(openat64)
 ssize_t write(int file, const void* data, size_t size) {
-  static auto* const next = real<ssize_t(int, const void*, size_t)>("write");
+  static auto* const kNext = real<ssize_t(int, const void*, size_t)>("write");
   char path[PATH_MAX];
   const int error = is_watched(file, path) ? next_call("write", path) : 0;
-  if (error == kWritesHalf) return next(file, data, (size + 1) / 2);
-  if (error == 0) return next(file, data, size);
+  if (error == kWritesHalf) return kNext(file, data, (size + 1) / 2);
+  if (error == 0) return kNext(file, data, size);
   errno = error;
   return -1;
 }

@@ -117,7 +117,7 @@ tls::CertificateFiles TestAuthority::issue(const std::string& name, const Validi
 
 std::filesystem::path TestAuthority::credentials(const tls::Identity& identity,
                                                  const Validity& validity) const {
-  const std::filesystem::path folder =
+  std::filesystem::path folder =
       impl_->folder / fmt::format("{}-{}", identity.name, to_string(identity.role));
   std::filesystem::create_directories(folder);
   const Key key = make_key();

@@ -91,7 +91,7 @@ Expected<> TlsStream::authenticate(Deadline deadline) {
   PARETO_TRY(check_open());
   if (authenticated_) return {};
   shaking_ = true;
-  const Expected<> shaken = shake_hands(lock, deadline);
+  Expected<> shaken = shake_hands(lock, deadline);
   shaking_ = false;
   shaken_.notify_all();
   if (shaken) {

@@ -120,8 +120,7 @@ std::vector<std::vector<std::int64_t>> needed_by_each(const Graph& graph) {
       if (producer >= 0) before.push_back(producer);
     }
     std::ranges::sort(before);
-    const auto repeats = std::ranges::unique(before);
-    before.erase(repeats.begin(), repeats.end());
+    before.erase(std::unique(before.begin(), before.end()), before.end());
     needed.push_back(std::move(before));
   }
   return needed;

@@ -120,8 +120,8 @@ Expected<std::vector<Cut>> select_cuts(const model::Model& model, std::string_vi
                 std::make_move_iterator(some.end()));
   }
   std::ranges::stable_sort(cuts, runs_before);
-  const auto repeats = std::ranges::unique(cuts, {}, &Cut::before);
-  cuts.erase(repeats.begin(), repeats.end());
+  const auto runs_the_same = [](const Cut& a, const Cut& b) { return a.before == b.before; };
+  cuts.erase(std::unique(cuts.begin(), cuts.end(), runs_the_same), cuts.end());
   return cuts;
 }
 

@@ -106,8 +106,8 @@ Expected<DataFlow> data_flow(const model::Graph& graph, std::int64_t batch) {
       if (reader != flowing.producer) flowing.readers.push_back(reader);
     }
     std::ranges::sort(flowing.readers);
-    const auto repeats = std::ranges::unique(flowing.readers);
-    flowing.readers.erase(repeats.begin(), repeats.end());
+    flowing.readers.erase(std::unique(flowing.readers.begin(), flowing.readers.end()),
+                          flowing.readers.end());
     if (flowing.readers.empty() && !flowing.is_output) continue;
     PARETO_ASSIGN(const std::uint64_t bytes, value.spec.size_bytes(batch));
     flowing.bytes = static_cast<std::int64_t>(bytes);

@@ -73,7 +73,7 @@ PlanReport report() {
 }
 
 json parsed(const PlanReport& report) {
-  const json document = json::parse(write_plan_json(report));
+  json document = json::parse(write_plan_json(report));
   EXPECT_THAT(test::violations(test::golden_schema("plan"), document), IsEmpty());
   return document;
 }

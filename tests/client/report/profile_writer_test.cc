@@ -89,7 +89,7 @@ std::vector<planning::ProfiledOperator> operators() {
 }
 
 json parsed(const ProfileReport& report) {
-  const json document = json::parse(write_profile_json(report));
+  json document = json::parse(write_profile_json(report));
   EXPECT_THAT(test::violations(test::golden_schema("profile"), document), IsEmpty());
   return document;
 }

@@ -28,8 +28,8 @@ train::StepSums sums(std::int64_t steps, double loss, std::int64_t correct) {
                        .seconds = 0.02 * static_cast<double>(steps),
                        .stages = {}};
   sums.stages = {{.forward = 3 * kMillisecond * steps,
-                  .bytes_sent = 2048U * static_cast<unsigned>(steps),
-                  .bytes_raw = 8192U * static_cast<unsigned>(steps)},
+                  .bytes_sent = 2048 * static_cast<std::uint64_t>(steps),
+                  .bytes_raw = 8192 * static_cast<std::uint64_t>(steps)},
                  {.backward = 5 * kMillisecond * steps, .waiting = 7 * kMillisecond * steps}};
   return sums;
 }

@@ -125,8 +125,8 @@ TEST(TopText, NamesThoseWhoUseADevice) {
 TEST(TopText, ShowsTheShareOfTurnsAndWhatWasTooLate) {
   const auto at = [](int time) {
     control::StageActivity stage = test::stage_after(0, time, {});
-    stage.failed_requests = static_cast<std::uint64_t>(5 * time);
-    stage.dropped = static_cast<std::uint64_t>(3 * time);
+    stage.failed_requests = 5 * static_cast<std::uint64_t>(time);
+    stage.dropped = 3 * static_cast<std::uint64_t>(time);
     DeviceReading device = test::device_after("pi-1", time, {stage});
     device.observation.turns = milliseconds(600 * time);
     device.observation.turn_cores = 2;

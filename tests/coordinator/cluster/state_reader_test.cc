@@ -12,7 +12,7 @@ using testing::HasSubstr;
 
 constexpr std::uint32_t kFloats = static_cast<std::uint32_t>(DType::kFloat32);
 
-control::v1::StateChunk chunk(const std::string& name, std::vector<std::int64_t> shape,
+control::v1::StateChunk chunk(const std::string& name, const std::vector<std::int64_t>& shape,
                               std::uint64_t bytes, const std::string& data) {
   control::v1::StateChunk made;
   made.set_name(name);

@@ -36,9 +36,8 @@ class OnPillow : public testing::Test {
     return made ? *std::move(made) : Picture{};
   }
 
-  static TemporaryFolder* folder_;
+  inline static TemporaryFolder* folder_ = nullptr;
 };
-TemporaryFolder* OnPillow::folder_ = nullptr;
 
 TEST_F(OnPillow, EveryKindOfPictureHasItsPixels) {
   int pictures = 0;

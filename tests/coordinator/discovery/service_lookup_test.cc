@@ -51,7 +51,7 @@ TEST_F(ServiceLookup, WithinAPriorityByWeight) {
   const std::vector<DnsService> services{
       {1, 0, 10, {"never"}}, {1, 10, 11, {"seldom"}}, {1, 30, 13, {"often"}}, {0, 0, 1, {"first"}}};
   std::map<std::string, int> second;
-  constexpr int kRounds = 4000;
+  constexpr double kRounds = 4000;
   for (int i = 0; i < kRounds; ++i) {
     const auto order = in_order_of_trial(services, random_);
     ASSERT_EQ(order.size(), services.size());

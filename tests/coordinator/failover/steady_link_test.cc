@@ -15,7 +15,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 const LinkWay kFollowed{"tcp", 0, 1};
-constexpr std::uint64_t kProbeBytes = 32 * 1024;
+constexpr std::uint64_t kProbeBytes = 32 << 10;
 constexpr milliseconds kLookEvery{250};
 /// The time of a request on a device that does all of it.
 constexpr double kAloneMs = 100;

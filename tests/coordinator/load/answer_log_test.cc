@@ -121,6 +121,12 @@ TEST_F(AnswerLogs, ALineThatIsNoneIsRefusedWithItsPlace) {
   EXPECT_THAT(refused.error().message, HasSubstr("answers.jsonl:2: "));
 }
 
+TEST_F(AnswerLogs, ADeviceHasNoEndAndIsNone) {
+  const auto refused = read_answer_log("/dev/zero");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument) << refused.error().message;
+}
+
 TEST_F(AnswerLogs, OneProcessHasItAtATimeIfItIsToBeSo) {
   const auto mine = AnswerLog::begin(path(), term(1, "a"), /*exclusive=*/true, [] {}).value();
   const auto other = AnswerLog::begin(path(), term(2, "b"), /*exclusive=*/true, [] {});

@@ -130,7 +130,7 @@ class DevicesThatTrain : public testing::Test {
     }
   }
 
-  static cluster::Cluster* cluster_;
+  inline static cluster::Cluster* cluster_ = nullptr;
   cluster::TransportSet transports_;
   std::optional<model::Model> model_;
   std::optional<model::Model> loss_;
@@ -138,8 +138,6 @@ class DevicesThatTrain : public testing::Test {
   std::optional<cluster::ShardPool> pool_;
   plan::TrainingSettings settings_;
 };
-
-cluster::Cluster* DevicesThatTrain::cluster_ = nullptr;
 
 TEST_F(DevicesThatTrain, GiveTheBitsOfTheUncutModel) {
   for (const std::string name : {"resnet18", "mobilenetv2"}) {

@@ -98,13 +98,13 @@ TEST(SettleByRounds, ProbabilitiesHoldAfterSixRoundsOnABusyMachine) {
                           90 * std::exp(0.3 * random.normal()));
       trials.push_back(
           machine.measure(std::to_string(i), truths.back().first, truths.back().second));
-      trials.back().latency.samples = 12 * kRounds;
+      trials.back().latency.samples = 12L * kRounds;
     }
     settle_by_rounds(trials, seed);
     for (int i = 0; i < kPlans; ++i) {
-      const auto& [ms, per_s] = truths[static_cast<std::size_t>(i)];
+      const auto& truth = truths[static_cast<std::size_t>(i)];
       const bool is_beaten = std::ranges::any_of(truths, [&](const auto& other) {
-        return other.first < 0.99 * ms && other.second > 1.01 * per_s;
+        return other.first < 0.99 * truth.first && other.second > 1.01 * truth.second;
       });
       const double chance = trials[static_cast<std::size_t>(i)].p_front;
       if (chance < 0.8) continue;

@@ -98,9 +98,10 @@ TEST(PassEffects, RoundsOfOneLoadingNeverTellWhatItMadeOfShards) {
 
 TEST(PassEffects, HowMuchRoundsDifferIsLearntFromFewThatWereRepeated) {
   std::vector<PassObservation> seen;
-  for (std::size_t plan = 0; plan < 20; ++plan) seen.push_back({plan, 0, 0, 1.0 + 0.1 * plan, 0});
+  const auto of_plan = [](std::size_t plan) { return 1.0 + 0.1 * static_cast<double>(plan); };
+  for (std::size_t plan = 0; plan < 20; ++plan) seen.push_back({plan, 0, 0, of_plan(plan), 0});
   for (std::size_t plan = 0; plan < 4; ++plan) {
-    seen.push_back({plan, 0, 1, 1.0 + 0.1 * plan + (plan % 2 == 0 ? 0.2 : -0.2), 0});
+    seen.push_back({plan, 0, 1, of_plan(plan) + (plan % 2 == 0 ? 0.2 : -0.2), 0});
   }
   const PassEstimates estimates = estimate_plans(seen);
   // Two rounds that differ by 0.2 are each 0.14 off what they have in common.

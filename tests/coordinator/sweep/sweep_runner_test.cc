@@ -242,7 +242,7 @@ TEST_F(SweepRunnerTest, TellsWhereItsTimeWent) {
   for (const results::TrialRecord& measured : run_.trials) {
     seen += measured.latency.samples + measured.throughput.samples;
   }
-  EXPECT_GT(spent.requests, seen + 5 * statistics::warm_up_requests(1));
+  EXPECT_GT(spent.requests, seen + 5L * statistics::warm_up_requests(1));
 }
 
 }  // namespace

@@ -139,7 +139,7 @@ class PredictTrials : public testing::Test {
   }
 
   std::size_t add(const std::vector<std::size_t>& cuts, const std::vector<std::string>& devices,
-                  std::vector<std::string> transports, const std::string& codec = "none") {
+                  const std::vector<std::string>& transports, const std::string& codec = "none") {
     results::TrialRecord& trial = trials_.emplace_back();
     trial.plan = make_plan(model_, cuts, devices, 1, options_).value();
     trial.plan.set_transports(*cluster::fit_transports(transports, trial.plan.links()));

@@ -54,11 +54,11 @@ TEST(Hello, BeatsHaveBounds) {
 }
 
 /// Parses a hello of which one field is another.
-Expected<Hello> parse_with(const std::string& key, Value value) {
+Expected<Hello> parse_with(const std::string& key, const Value& value) {
   wire::Message message = hello_message({7, 1, Role::kSink});
   Dict dict = *message.body.get_if<Dict>();
   for (auto& [name, held] : dict.items) {
-    if (*name.get_if<std::string>() == key) held = std::move(value);
+    if (*name.get_if<std::string>() == key) held = value;
   }
   message.body = std::move(dict);
   return parse_hello(message);

@@ -37,7 +37,7 @@ class AuthorityTest : public testing::Test {
                               const SigningTerms& terms = {}) const {
     KeyRequest key = make_key_request();
     const auto done = authority.sign(key.request, identity, terms).value();
-    const auto path = folder_.path() / ("credentials-" + done.record.serial);
+    auto path = folder_.path() / ("credentials-" + done.record.serial);
     auto made = NewCredentials::begin(path).value();
     const auto texts = credentials_texts(key.key, done.certificate, authority.certificate_der(),
                                          authority.revoked_der().value());

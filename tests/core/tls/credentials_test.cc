@@ -81,7 +81,7 @@ TEST_F(CredentialsTest, TellTheTwoSidesWhoTheOtherIs) {
 }
 
 TEST_F(CredentialsTest, MayHoldForThousandsOfYears) {
-  constexpr std::chrono::hours kToTheYear9900{24 * 365 * 7880L};
+  constexpr std::chrono::hours kToTheYear9900{24L * 365 * 7880};
   const auto device = open(authority_.credentials(device_, {-1h, kToTheYear9900}));
   ASSERT_TRUE(device);
   EXPECT_TRUE(device->warnings().empty()) << device->warnings().front();

@@ -63,7 +63,7 @@ TEST_F(StageWorkTest, ValuesGoForward) {
   EXPECT_TRUE(bit_equal(item.message.body, Tuple{{test::filled(3.F), test::filled(4.F)}}));
   EXPECT_GT(item.times.compute, Nanoseconds(0));
   EXPECT_GE(item.times.queue, Nanoseconds(0));
-  EXPECT_EQ(item.bytes, 2 * 4 * sizeof(float));
+  EXPECT_EQ(item.bytes, sizeof(float) * 4 * 2);
   EXPECT_EQ(meter_->compute.read().total(), 1U);
   EXPECT_EQ(meter_->failed, 0U);
 }

@@ -129,13 +129,13 @@ TEST(CodeTokens, LinesAreCountedInTextsAndBehindBackslashes) {
 
 TEST(CodeTokens, TokensWithBlanksBetweenAreTheSameTokens) {
   std::mt19937 random(91);
-  const std::vector<std::string> kPieces{
+  const std::vector<std::string> pieces{
       "a", "_b1", "1", "2.5", ".5", "1e3", "'t'", "\"\"\"u\"\"\"", "(", ")", "[", "]", ",",
       ".", "=",   "+", ":",   "->", "**",  "//"};
   for (int round = 0; round < 200; ++round) {
     std::string code;
     for (int i = 0; i < 12; ++i) {
-      code += kPieces[random() % kPieces.size()];
+      code += pieces[random() % pieces.size()];
       if (random() % 2 == 0) code += std::vector{" ", "\t", "\n", "#x\n", "\\\n"}[random() % 5];
     }
     if (!unreadable(code).empty()) continue;

@@ -28,10 +28,10 @@ std::string storage(const std::string& type, const std::string& record, char ele
 }
 
 TEST(PickleCheck, TellsWhatTensorsTakeForGranted) {
-  const std::vector<std::pair<std::string, std::uint64_t>> kTypes{
+  const std::vector<std::pair<std::string, std::uint64_t>> types{
       {"FloatStorage", 4}, {"DoubleStorage", 8}, {"HalfStorage", 2},          {"BoolStorage", 1},
       {"LongStorage", 8},  {"ByteStorage", 1},   {"ComplexDoubleStorage", 16}};
-  for (const auto& [type, size] : kTypes) {
+  for (const auto& [type, size] : types) {
     const auto claimed = check_values(pickle(storage(type, "7", 5)));
     ASSERT_TRUE(claimed) << claimed.error().message;
     EXPECT_EQ(*claimed, (ClaimedBytes{{"7", 5 * size}})) << type;
@@ -103,13 +103,13 @@ TEST(PickleCheck, TypesInWordsNestNoDeeperThanCode) {
 /// Whatever the instructions: an answer, and memory that is no multiple of what the pickle has.
 TEST(PickleCheck, RandomInstructionsAreAnswered) {
   std::mt19937_64 random(3);
-  const std::string kInstructions = "().}]NKMJXRQbasetuqhrj\x85\x86\x87\x88\x89\x81\x8a\x80";
+  const std::string instructions = "().}]NKMJXRQbasetuqhrj\x85\x86\x87\x88\x89\x81\x8a\x80";
   int passed = 0;
   int refused = 0;
   for (int i = 0; i < 20'000; ++i) {
     std::string values;
     for (std::uint64_t count = random() % 40; count > 0; --count) {
-      values += kInstructions[random() % kInstructions.size()];
+      values += instructions[random() % instructions.size()];
       if (random() % 3 == 0) values += static_cast<char>(random() % 4);
     }
     const auto claimed = check_values(pickle(values));

@@ -54,7 +54,7 @@ std::vector<Measurement> random_points(std::size_t count, int values, unsigned s
   std::vector<Measurement> points;
   for (std::size_t i = 0; i < count; ++i) {
     points.push_back(
-        point(value(random), value(random), static_cast<std::uint64_t>(1 + value(random))));
+        point(value(random), value(random), static_cast<std::uint64_t>(value(random)) + 1));
   }
   return points;
 }

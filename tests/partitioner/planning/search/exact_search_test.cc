@@ -162,7 +162,7 @@ TEST(Exact, TheOrderOfDevicesIsOfNoMeaning) {
   for (int i = 0; i < 30; ++i) {
     const planning::CostInputs inputs = test::random_costs(sized_costs(4, 20), random);
     planning::CostInputs turned = inputs;
-    std::ranges::rotate(turned.devices, turned.devices.begin() + 1);
+    std::rotate(turned.devices.begin(), turned.devices.begin() + 1, turned.devices.end());
     const auto turn = [](auto& list) {
       std::rotate(list.begin(), list.begin() + 1, list.end() - 1);
     };

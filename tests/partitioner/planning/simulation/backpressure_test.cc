@@ -66,7 +66,7 @@ Replay replay(int stages, int queue, int link_places, int window, std::uint64_t 
   for (DeviceClass& device : made.scenario.devices) device.cores = 3;
   PipelineClass& pipeline = made.scenario.pipelines[0];
   auto recording = std::make_shared<Recording>();
-  recording->columns = static_cast<std::size_t>(3 * stages + 2);
+  recording->columns = 3 * static_cast<std::size_t>(stages) + 2;
   recording->block = 1e18;
   std::mt19937_64 random(seed);
   std::exponential_distribution<double> time(1);

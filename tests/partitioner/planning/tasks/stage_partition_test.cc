@@ -29,7 +29,7 @@ TEST(StagePartition, IsAsGoodAsTryingAllCuts) {
   std::mt19937 random(1);
   for (int trial = 0; trial < 500; ++trial) {
     std::vector<double> costs(1 + random() % 10);
-    for (double& cost : costs) cost = random() % 8;  // zeros among them
+    for (double& cost : costs) cost = static_cast<double>(random() % 8);  // zeros among them
     for (std::size_t stages = 1; stages <= 5; ++stages) {
       const StagePartition found = partition_stages(costs, stages);
       EXPECT_EQ(found.largest, least_largest(costs, 0, stages));

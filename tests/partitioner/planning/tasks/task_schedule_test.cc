@@ -57,7 +57,7 @@ TEST_P(EverySchedule, IsWithinTheBoundOfListScheduling) {
 INSTANTIATE_TEST_SUITE_P(Tasks, EverySchedule, testing::ValuesIn(builtin_task_schedules()),
                          [](const auto& one) { return one.param.name; });
 
-Problem whole_tasks(std::vector<int> times, std::size_t workers) {
+Problem whole_tasks(const std::vector<int>& times, std::size_t workers) {
   Problem problem;
   problem.workers.resize(workers);
   for (const int time : times) {
