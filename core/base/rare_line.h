@@ -1,4 +1,4 @@
-// Lines of the log that others can cause: only so many are written in a time, with how often they
+// Lines of the log that others can cause: only a few are written in a time, with how often they
 // were due.
 #pragma once
 
@@ -18,7 +18,7 @@ namespace pareto {
 /// Threads: one owner.
 class RareLine {
  public:
-  /// Of each period only the first `most` lines are due; the first line begins the first period.
+  /// Only the first `most` lines of each period are due; the first line begins the first period.
   explicit RareLine(Nanoseconds period, std::size_t most = 1) : period_(period), most_(most) {}
 
   /// Counts one more. Returns how many there were since the last line if another is due.
