@@ -129,6 +129,7 @@ void DeployFollow::follow() {
     const TimePoint now = std::chrono::steady_clock::now();
     bool changed = read_crossings(running, pipeline);
     changed = probe_idle(now) || changed;
+    if (changed && now - news_ > kIdleWay) news_ = now;
     if (changed || once || rule_.is_holding()) consider(running, now);
     once = false;
   }
@@ -158,8 +159,8 @@ bool DeployFollow::read_crossings(const plan::Plan& plan, std::uint64_t pipeline
   std::vector<Crossing> crossings;
   {
     const std::lock_guard lock(mutex_);
-    // Too few say nothing: they wait for more.
-    if (crossings_.size() < failover::LinkTracker::kFewestReadings) return false;
+    // Too few of each replica say nothing: they wait for more.
+    if (crossings_.size() < failover::LinkTracker::kFewestReadings * plan.turn()) return false;
     crossings.swap(crossings_);
   }
   const auto bytes = bytes_on_links(plan, model_);
@@ -226,7 +227,21 @@ void DeployFollow::consider(const plan::Plan& running, TimePoint now) {
   if (!best) return say(best.error().message);
   const double gain =
       runs_alike(best->plan, running) ? 0 : gain_of(best->point, present->point, preference_);
-  if (rule_.consider(gain, tracker_.spread(), now)) change(*best, gain);
+  const bool is_due = rule_.consider(gain, tracker_.spread(), now);
+  if (!rule_.is_holding()) return;
+  if (const auto way = unheard_way(best->plan)) {
+    heard_[name_of(*way)] = {};  // It is probed next.
+  } else if (is_due) {
+    change(*best, gain);
+  }
+}
+
+std::optional<LinkWay> DeployFollow::unheard_way(const plan::Plan& plan) {
+  for (std::size_t link = 0; link < plan.links(); ++link) {
+    const auto way = way_of(plan, link);
+    if (way && tracker_.knows(*way) && heard_[name_of(*way)].last < news_) return way;
+  }
+  return std::nullopt;
 }
 
 void DeployFollow::change(const failover::Replanner::Forecast& best, double gain) {

@@ -59,7 +59,11 @@ class DeployFollow final : public load::RequestSink {
   bool read_crossings(const plan::Plan& plan, std::uint64_t pipeline);
   /// Returns whether a link changed by a probe of it.
   bool probe_idle(TimePoint now);
+  /// Changes the plan if it is time to.
   void consider(const plan::Plan& running, TimePoint now);
+  /// Returns a way that the plan would use and of which nothing was heard since the news: what
+  /// changed one way may have changed others.
+  std::optional<failover::LinkWay> unheard_way(const plan::Plan& plan);
   void change(const failover::Replanner::Forecast& best, double gain);
   std::optional<failover::LinkWay> way_of(const plan::Plan& plan, std::size_t link) const;
   std::string name_of(const failover::LinkWay& way) const;
@@ -76,6 +80,7 @@ class DeployFollow final : public load::RequestSink {
   failover::LinkTracker tracker_;
   failover::SwitchRule rule_;
   std::map<std::string, Heard> heard_;  ///< keyed by name_of()
+  TimePoint news_{};                    ///< when a link changed that had been steady for kIdleWay
   std::string said_;                    ///< the last sentence
   std::mutex mutex_;
   std::condition_variable changed_;

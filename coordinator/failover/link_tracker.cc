@@ -150,6 +150,10 @@ std::vector<LinkWay> LinkTracker::ways() const {
   return all;
 }
 
+bool LinkTracker::knows(const LinkWay& way) const {
+  return std::ranges::find(states_, way, &State::way) != states_.end();
+}
+
 std::vector<planning::ProbedTransport> LinkTracker::links() const {
   std::vector<planning::ProbedTransport> links = probed_;
   for (const State& state : states_) {

@@ -64,6 +64,8 @@ class LinkTracker {
 
   /// Returns the ways that were probed at first.
   std::vector<LinkWay> ways() const;
+  /// Returns whether a way is one of them.
+  bool knows(const LinkWay& way) const;
   /// Returns the links as they are now.
   std::vector<planning::ProbedTransport> links() const;
   /// Returns the share by which readings of any way differed among each other when they were last

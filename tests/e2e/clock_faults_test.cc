@@ -164,8 +164,8 @@ TEST_F(ClockFaults, StepsDuringASweepChangeNoFigure) {
                    "figures as without, within the interval; no duration negative or off by "
                    "seconds; no device lost",
                .cycles = cycles(2, 20)};
-  // A step needs a round of some trial, and six plans have that many each.
-  const std::size_t rounds = 3 + row.cycles / 4;
+  // A step waits until rounds have been stored, which takes several of each of the six plans.
+  const std::size_t rounds = 3 * row.cycles / 2;
   const auto sweep = [&](const std::string& store) {
     std::vector<std::string> arguments{
         "sweep",        "--store",    path(store), "--rounds", std::to_string(rounds),
