@@ -129,8 +129,7 @@ void DeployFollow::follow() {
     const TimePoint now = std::chrono::steady_clock::now();
     bool changed = read_crossings(running, pipeline);
     changed = probe_idle(now) || changed;
-    if (changed && now - news_ > kIdleWay) news_ = now;
-    if (changed || once || rule_.is_holding()) consider(running, now);
+    if (changed || once || rule_.better_since()) consider(running, now);
     once = false;
   }
 }
@@ -228,18 +227,18 @@ void DeployFollow::consider(const plan::Plan& running, TimePoint now) {
   const double gain =
       runs_alike(best->plan, running) ? 0 : gain_of(best->point, present->point, preference_);
   const bool is_due = rule_.consider(gain, tracker_.spread(), now);
-  if (!rule_.is_holding()) return;
-  if (const auto way = unheard_way(best->plan)) {
+  if (!rule_.better_since()) return;
+  if (const auto way = unheard_way(best->plan, *rule_.better_since())) {
     heard_[name_of(*way)] = {};  // It is probed next.
   } else if (is_due) {
     change(*best, gain);
   }
 }
 
-std::optional<LinkWay> DeployFollow::unheard_way(const plan::Plan& plan) {
+std::optional<LinkWay> DeployFollow::unheard_way(const plan::Plan& plan, TimePoint since) {
   for (std::size_t link = 0; link < plan.links(); ++link) {
     const auto way = way_of(plan, link);
-    if (way && tracker_.knows(*way) && heard_[name_of(*way)].last < news_) return way;
+    if (way && tracker_.knows(*way) && heard_[name_of(*way)].last < since) return way;
   }
   return std::nullopt;
 }

@@ -61,9 +61,9 @@ class DeployFollow final : public load::RequestSink {
   bool probe_idle(TimePoint now);
   /// Changes the plan if it is time to.
   void consider(const plan::Plan& running, TimePoint now);
-  /// Returns a way that the plan would use and of which nothing was heard since the news: what
-  /// changed one way may have changed others.
-  std::optional<failover::LinkWay> unheard_way(const plan::Plan& plan);
+  /// Returns a way that the plan would use and of which nothing was heard since then: what made
+  /// one way slower may have made others slower.
+  std::optional<failover::LinkWay> unheard_way(const plan::Plan& plan, TimePoint since);
   void change(const failover::Replanner::Forecast& best, double gain);
   std::optional<failover::LinkWay> way_of(const plan::Plan& plan, std::size_t link) const;
   std::string name_of(const failover::LinkWay& way) const;
@@ -80,7 +80,6 @@ class DeployFollow final : public load::RequestSink {
   failover::LinkTracker tracker_;
   failover::SwitchRule rule_;
   std::map<std::string, Heard> heard_;  ///< keyed by name_of()
-  TimePoint news_{};                    ///< when a link changed that had been steady for kIdleWay
   std::string said_;                    ///< the last sentence
   std::mutex mutex_;
   std::condition_variable changed_;

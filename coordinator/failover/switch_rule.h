@@ -38,8 +38,8 @@ class SwitchRule {
   void made(Nanoseconds cost, TimePoint now);
   /// A change was refused.
   void refused(TimePoint now);
-  /// Returns whether a better plan is waited with.
-  bool is_holding() const { return better_since_.has_value(); }
+  /// Returns since when another plan has been better; no value if none is.
+  std::optional<TimePoint> better_since() const { return better_since_; }
 
  private:
   /// Returns the least time between the last change and one that gains so much.

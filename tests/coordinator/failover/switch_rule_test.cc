@@ -14,11 +14,11 @@ const TimePoint kBegin{seconds(100)};
 TEST(SwitchRule, ABetterPlanHasToStayBetter) {
   SwitchRule rule;
   EXPECT_FALSE(rule.consider(0.5, 0, kBegin));
-  EXPECT_TRUE(rule.is_holding());
+  EXPECT_EQ(rule.better_since(), kBegin);
   EXPECT_FALSE(rule.consider(0.5, 0, kBegin + milliseconds(900)));
   // For a moment it was not.
   EXPECT_FALSE(rule.consider(0.05, 0, kBegin + milliseconds(950)));
-  EXPECT_FALSE(rule.is_holding());
+  EXPECT_FALSE(rule.better_since());
   EXPECT_FALSE(rule.consider(0.5, 0, kBegin + seconds(1)));
   EXPECT_TRUE(rule.consider(0.5, 0, kBegin + seconds(2)));
 }
