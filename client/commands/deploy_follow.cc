@@ -237,7 +237,7 @@ void DeployFollow::consider(const plan::Plan& running, TimePoint now) {
 
 std::optional<LinkWay> DeployFollow::unheard_way(const plan::Plan& plan, TimePoint since) {
   for (std::size_t link = 0; link < plan.links(); ++link) {
-    const auto way = way_of(plan, link);
+    auto way = way_of(plan, link);
     if (way && tracker_.knows(*way) && heard_[name_of(*way)].last < since) return way;
   }
   return std::nullopt;
