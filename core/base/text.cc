@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <sstream>
 
@@ -152,6 +153,23 @@ Expected<std::chrono::nanoseconds> parse_duration(std::string_view text) {
 Expected<double> parse_percentage(std::string_view text) {
   constexpr std::array<Unit, 1> kUnits{{{"%", 0.01}}};
   return parse_quantity(text, kUnits, true, "1%");
+}
+
+std::string to_percentage(double share) {
+  // What was a percentage is up to two steps of its last bit away, because both ways are rounded.
+  constexpr int kMostSteps = 2;
+  std::string shortest = fmt::format("{}%", share * 100);
+  bool is_exact = false;
+  double percent = share * 100;
+  for (int i = 0; i < kMostSteps; ++i) percent = std::nextafter(percent, 0);
+  for (int i = 0; i <= 2 * kMostSteps; ++i) {
+    std::string text = fmt::format("{}%", percent);
+    percent = std::nextafter(percent, std::numeric_limits<double>::infinity());
+    if (parse_percentage(text) != share || (is_exact && text.size() >= shortest.size())) continue;
+    shortest = std::move(text);
+    is_exact = true;
+  }
+  return shortest;
 }
 
 Expected<double> parse_share(std::string_view text) {

@@ -169,7 +169,7 @@ std::string to_text(const LinkDirection& direction) {
     keys.push_back(fmt::format("{}: {}", key, value));
   };
   const auto add_share = [&](const char* key, double share) {
-    if (share > 0) add(key, fmt::format("{}%", share * 100));
+    if (share > 0) add(key, to_percentage(share));
   };
   if (direction.delay.count() > 0) add("delay", to_text(direction.delay));
   if (direction.bits_per_second > 0) add("rate", fmt::format("{}bit", direction.bits_per_second));
@@ -179,9 +179,9 @@ std::string to_text(const LinkDirection& direction) {
   add("jitter_shape", std::string(to_string(direction.jitter.shape)));
   add_share("loss", direction.loss);
   if (const auto& burst = direction.burst_loss) {
-    add("burst_loss",
-        fmt::format("{{enter: {}%, leave: {}%, when_bad: {}%, when_good: {}%}}", burst->enter * 100,
-                    burst->leave * 100, burst->when_bad * 100, burst->when_good * 100));
+    add("burst_loss", fmt::format("{{enter: {}, leave: {}, when_bad: {}, when_good: {}}}",
+                                  to_percentage(burst->enter), to_percentage(burst->leave),
+                                  to_percentage(burst->when_bad), to_percentage(burst->when_good)));
   }
   add_share("reorder", direction.reorder);
   add_share("duplicate", direction.duplicate);

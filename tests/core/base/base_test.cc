@@ -107,6 +107,12 @@ TEST(Text, Quantities) {
   EXPECT_DOUBLE_EQ(*parse_share("0.5%"), 0.005);
   EXPECT_EQ(*parse_share("0"), 0);
   EXPECT_FALSE(parse_share("0.5"));
+  EXPECT_EQ(to_percentage(*parse_share("0.5%")), "0.5%");
+  EXPECT_EQ(to_percentage(*parse_share("5.54%")), "5.54%");
+  for (int i = 0; i <= 10'000; ++i) {
+    const double share = *parse_share(fmt::format("{}%", i / 100.0));
+    EXPECT_EQ(*parse_share(to_percentage(share)), share) << i;
+  }
   EXPECT_FALSE(parse_share("101%"));
   EXPECT_FALSE(parse_rate("100Mbps"));
   EXPECT_EQ(*parse_power("2.5W"), 2500);
