@@ -156,7 +156,7 @@ Expected<double> parse_percentage(std::string_view text) {
 }
 
 std::string to_percentage(double share) {
-  // What was a percentage is up to two steps of its last bit away, because both ways are rounded.
+  // The percentage is up to two steps of its last bit away, because both ways are rounded.
   constexpr int kMostSteps = 2;
   std::string shortest = fmt::format("{}%", share * 100);
   bool is_exact = false;

@@ -39,10 +39,10 @@ Expected<std::uint64_t> parse_bytes(std::string_view text);
 Expected<std::chrono::nanoseconds> parse_duration(std::string_view text);
 /// Parses "150%", "0.05%": from 0, the sign is required unless it is zero. Fails: kInvalidArgument.
 Expected<double> parse_percentage(std::string_view text);
-/// Returns the shortest percentage that is parsed as that share, if it came from one.
-std::string to_percentage(double share);
 /// Parses the same up to 100%.
 Expected<double> parse_share(std::string_view text);
+/// Returns the shortest percentage that is parsed as that share, if it came from one.
+std::string to_percentage(double share);
 /// Parses "5W", "800mW": in milliwatts; from one to a million. Fails: kInvalidArgument.
 Expected<std::int64_t> parse_power(std::string_view text);
 /// Parses "100mbit", "1.5 gbit", "512kbit", "9600bit": bits per second, in steps of 1000. Fails:

@@ -159,7 +159,7 @@ TEST_F(FollowFaults, RateSteps) {
   for (const char* rate : {"10", "50"}) {
     ASSERT_NO_FATAL_FAILURE(set_rate(std::string(rate) + "mbit"));
     row.add(fmt::format("changed to {} after", rate), wait_for_change(made + 1), "s");
-    // What was in flight before takes its time, and what is ready comes behind it all at once.
+    // Requests that were in flight take their time, and those that are ready follow all at once.
     const TimePoint changed = std::chrono::steady_clock::now();
     while (std::chrono::steady_clock::now() - changed < kSettled) period(1);
     const double soon = period(10);
