@@ -36,8 +36,9 @@ void DeployWatch::lost(const Error& error, Nanoseconds waits) {
     ++losses_;
   }
   if (waits <= Nanoseconds(0)) return;
-  err_ << fmt::format("the pipeline is lost: {}; waiting for it up to {:g} s (--retry)\n",
-                      error.message, to_seconds(waits))
+  err_ << fmt::format(
+              "the pipeline is lost: {}; trying for up to {:g} s to open one again (--retry)\n",
+              error.message, to_seconds(waits))
        << std::flush;
 }
 

@@ -34,7 +34,8 @@ void FrontierFlags::add_to(CLI::App& app, std::string_view together) {
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_flag("--trainable", trainable_,
-               "keep only cuts that have parameters behind them that are not frozen");
+               "keep only cuts that have parameters behind them that are not frozen; run and "
+               "verify also compare a step of training, cut and whole");
 }
 
 Expected<std::vector<model::Cut>> FrontierFlags::cuts(

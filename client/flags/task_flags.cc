@@ -148,7 +148,8 @@ void TaskRunFlags::add_to(CLI::App& app) {
     set_value(app.add_option("--schedule", schedule,
                              "assignment of tasks to workers: " +
                                  join(with_about(tasks::builtin_task_schedules())) +
-                                 "; auto: the one that is predicted to end first"),
+                                 "; auto: priority if tasks differ in it, else the one that is "
+                                 "predicted to miss the fewest deadlines, then to end first"),
               "NAME", tasks::task_schedule_names())
         ->capture_default_str();
     set_value(app.add_option(

@@ -42,7 +42,8 @@ TEST(DeployWatch, TellsWhatHappensToThePipeline) {
   EXPECT_EQ(ready, 1);
   EXPECT_EQ(err.str(),
             "ready: 2 stages\n"
-            "the pipeline is lost: stage 1 on b: gone; waiting for it up to 60 s (--retry)\n"
+            "the pipeline is lost: stage 1 on b: gone; trying for up to 60 s to open one again "
+            "(--retry)\n"
             "ready again after 2.3 s; requests that are sent again: 3\n");
 }
 
