@@ -6,7 +6,6 @@
 //   line; then the bytes
 #include <array>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 
 #include "core/base/printable.h"
@@ -16,15 +15,14 @@
 #include "core/tls/pem.h"
 #include "core/tls/signing.h"
 #include "core/tls/utc_text.h"
+#include "tests/fuzz/check.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/text.h"
 
 namespace pareto {
 namespace {
 
-void check(bool holds) {
-  if (!holds) std::abort();
-}
+using fuzz::check;
 
 void read_index(const std::string& text) {
   const auto index = tls::issued_index_from(text);
@@ -95,15 +93,15 @@ void read_names(const std::string& text) {
   check(again && *again == *identity);
 }
 
-constexpr std::array kReaders{read_index,    read_certificates, read_key,
-                              read_list,     read_request,      read_certificate,
-                              read_der_list, read_identity,     read_names};
+constexpr std::array kCertificateReaders{read_index,    read_certificates, read_key,
+                                         read_list,     read_request,      read_certificate,
+                                         read_der_list, read_identity,     read_names};
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
-  kReaders[data[0] % kReaders.size()](fuzz::text_of(data + 1, size - 1));
+  kCertificateReaders[data[0] % kCertificateReaders.size()](fuzz::text_of(data + 1, size - 1));
   return 0;
 }
 

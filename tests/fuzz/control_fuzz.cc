@@ -1,14 +1,14 @@
 // Any bytes as a message of the control service: refused, or read, written and read again as it
 // was. Words are fit to be shown, and durations are those of a clock.
 //
-//   input = the kind of message (kReaders), then its bytes; of chunks each with 2 bytes of length
+//   input = the kind of message (kControlReaders), then its bytes; of chunks each with 2 bytes of
+//   length
 #include <google/protobuf/stubs/logging.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <string_view>
 
@@ -19,17 +19,16 @@
 #include "core/control/digest_bytes.h"
 #include "core/control/wire.h"
 #include "daemon/control/tensor_request.h"
+#include "tests/fuzz/check.h"
 
 namespace pareto {
 namespace {
 
+using fuzz::check;
+
 namespace v1 = control::v1;
 
 constexpr std::uint64_t kMostStateBytes = 1 << 20;
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
 
 void check_shown(std::initializer_list<std::string_view> words) {
   for (const std::string_view word : words) check(is_printable(word));
@@ -188,7 +187,7 @@ void read_rate(std::string_view bytes) {
   check(std::isfinite(speed->bytes_per_second) && speed->bytes_per_second >= 0);
 }
 
-constexpr std::array kReaders{
+constexpr std::array kControlReaders{
     read_digests,                          // 0
     read_tensor,                           // 1
     read_state,                            // 2
@@ -215,7 +214,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   // It would tell of every text that is no UTF-8.
   google::protobuf::LogSilencer silent;
-  kReaders[data[0] % kReaders.size()]({reinterpret_cast<const char*>(data) + 1, size - 1});
+  kControlReaders[data[0] % kControlReaders.size()](
+      {reinterpret_cast<const char*>(data) + 1, size - 1});
   return 0;
 }
 

@@ -7,7 +7,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <set>
 #include <string>
 
@@ -18,15 +17,14 @@
 #include "partitioner/planning/frontiers/frontier_file.h"
 #include "partitioner/planning/tasks/arrivals.h"
 #include "partitioner/planning/tasks/task_file.h"
+#include "tests/fuzz/check.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/text.h"
 
 namespace pareto {
 namespace {
 
-void check(bool holds) {
-  if (!holds) std::abort();
-}
+using fuzz::check;
 
 void read_frontier(const std::string& text) {
   const auto file = planning::parse_frontier(text, "fuzz.yaml");
@@ -113,14 +111,15 @@ void read_setting(const std::string& text) {
   check(setting.set(again, written).has_value() && setting.get(again) == written);
 }
 
-constexpr std::array kReaders{read_frontier, read_preprocessing, read_tasks,  read_inventory,
-                              read_settings, read_address,       read_setting};
+constexpr std::array kDocumentReaders{read_frontier,  read_preprocessing, read_tasks,
+                                      read_inventory, read_settings,      read_address,
+                                      read_setting};
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
-  kReaders[data[0] % kReaders.size()](fuzz::text_of(data + 1, size - 1));
+  kDocumentReaders[data[0] % kDocumentReaders.size()](fuzz::text_of(data + 1, size - 1));
   return 0;
 }
 

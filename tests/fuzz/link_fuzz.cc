@@ -23,7 +23,7 @@
 namespace pareto::transport::shm {
 namespace {
 
-using Bytes = std::span<const std::byte>;
+using Input = std::span<const std::byte>;
 
 constexpr Limits kLimits{.max_frame_bytes = 1 << 16};
 constexpr std::size_t kMostMemory = 1 << 18;
@@ -48,7 +48,7 @@ struct PartBytes {
 };
 
 template <typename T>
-std::optional<T> take(Bytes& input) {
+std::optional<T> take(Input& input) {
   if (input.size() < sizeof(T)) return std::nullopt;
   T taken;
   std::memcpy(&taken, input.data(), sizeof taken);
@@ -56,8 +56,8 @@ std::optional<T> take(Bytes& input) {
   return taken;
 }
 
-Bytes take_bytes(Bytes& input, std::size_t size) {
-  const Bytes taken = input.first(std::min(size, input.size()));
+Input take_bytes(Input& input, std::size_t size) {
+  const Input taken = input.first(std::min(size, input.size()));
   input = input.subspan(taken.size());
   return taken;
 }
@@ -77,7 +77,7 @@ class Peer {
  public:
   Peer(FileDescriptor socket, Waker waker) : socket_(std::move(socket)), waker_(std::move(waker)) {}
 
-  bool send(const PacketBytes& said, Bytes body) {
+  bool send(const PacketBytes& said, Input body) {
     const PacketHeader header{static_cast<PacketKind>(said.kind), said.block, 0, said.offset,
                               said.bytes};
     std::vector<std::byte> framed(body.begin(), body.end());
@@ -95,7 +95,7 @@ class Peer {
       descriptors.push_back(memory->descriptor());
     }
     if (said.descriptors > 1) descriptors.push_back(waker_.descriptor());
-    const Bytes sent = header.kind == PacketKind::kInline ? Bytes(framed) : Bytes();
+    const Input sent = header.kind == PacketKind::kInline ? Input(framed) : Input();
     return send_packet(socket_, header, std::array{sent}, descriptors, waker_, Clock::now())
         .has_value();
   }
@@ -104,10 +104,10 @@ class Peer {
   using Clock = std::chrono::steady_clock;
 
   /// Makes memory that holds the frame behind its state.
-  static SharedMemory made(std::size_t size, Bytes frame) {
+  static SharedMemory made(std::size_t size, Input frame) {
     auto memory = SharedMemory::create(size);
     if (!memory) std::abort();
-    const Bytes fitting = frame.first(std::min(frame.size(), size - std::min(size, kFrameOffset)));
+    const Input fitting = frame.first(std::min(frame.size(), size - std::min(size, kFrameOffset)));
     std::ranges::copy(fitting, memory->data() + std::min(size, kFrameOffset));
     return *std::move(memory);
   }
@@ -116,7 +116,7 @@ class Peer {
   Waker waker_;
 };
 
-void receive_all(Bytes input) {
+void receive_all(Input input) {
   int ends[2] = {-1, -1};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0) {
     std::abort();
@@ -138,13 +138,13 @@ void receive_all(Bytes input) {
   for (const wire::Message& message : messages) read_whole(message);
 }
 
-void assemble(Bytes input) {
+void assemble(Input input) {
   const auto values = take<std::uint8_t>(input);
   if (!values) return;
   wire::PartAssembler parts(*values);
   std::size_t kept = 0;
   for (auto said = take<PartBytes>(input); said; said = take<PartBytes>(input)) {
-    const Bytes body = take_bytes(input, said->body_bytes);
+    const Input body = take_bytes(input, said->body_bytes);
     if (body.size() < sizeof(std::uint16_t)) return;
     const auto frame = fuzz::framed(static_cast<wire::MessageKind>(said->kind), body);
     auto message = wire::decode_frame(frame, fuzz::kSmallFrames);
@@ -167,7 +167,7 @@ void assemble(Bytes input) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
-  const Bytes input = std::as_bytes(std::span(data, size)).subspan(1);
+  const Input input = std::as_bytes(std::span(data, size)).subspan(1);
   data[0] % 2 == 0 ? receive_all(input) : assemble(input);
   return 0;
 }

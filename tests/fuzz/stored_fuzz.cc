@@ -1,7 +1,7 @@
 // Any bytes as what our programs have stored for later: refused, or read, written and read again as
 // it was.
 //
-//   input = the kind (kReaders), then its bytes; of rows a value for each column, one a line
+//   input = the kind (kStoredReaders), then its bytes; of rows a value for each column, one a line
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -10,7 +10,6 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -23,15 +22,14 @@
 #include "coordinator/load/answer_log.h"
 #include "coordinator/results/sqlite_rows.h"
 #include "coordinator/results/stored_json.h"
+#include "tests/fuzz/check.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/text.h"
 
 namespace pareto {
 namespace {
 
-void check(bool holds) {
-  if (!holds) std::abort();
-}
+using fuzz::check;
 
 void read_details(const std::string& text, bool has_split) {
   // g++ 12 takes what an empty optional holds for uninitialised if it lies on the stack.
@@ -164,7 +162,7 @@ void read_pictures(const std::string& bytes) {
   }
 }
 
-constexpr std::array kReaders{
+constexpr std::array kStoredReaders{
     read_whole,        // 0
     read_split,        // 1
     read_devices,      // 2
@@ -182,7 +180,7 @@ constexpr std::array kReaders{
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
-  kReaders[data[0] % kReaders.size()](fuzz::text_of(data + 1, size - 1));
+  kStoredReaders[data[0] % kStoredReaders.size()](fuzz::text_of(data + 1, size - 1));
   return 0;
 }
 

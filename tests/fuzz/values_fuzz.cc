@@ -1,11 +1,10 @@
 // Any text as the value of a flag: refused, or read, written and read again as it was.
 //
-//   input = the kind of value (kReaders), then its text
+//   input = the kind of value (kValueReaders), then its text
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <random>
 #include <string>
 
@@ -16,14 +15,13 @@
 #include "partitioner/planning/tasks/arrivals.h"
 #include "partitioner/planning/tasks/cost_expression.h"
 #include "partitioner/planning/tasks/task_mix.h"
+#include "tests/fuzz/check.h"
 #include "tests/fuzz/text.h"
 
 namespace pareto {
 namespace {
 
-void check(bool holds) {
-  if (!holds) std::abort();
-}
+using fuzz::check;
 
 void read_expression(const std::string& text) {
   const std::vector<std::string> names{"time", "bytes", "flops", "weights"};
@@ -98,7 +96,7 @@ void read_quantities(const std::string& text) {
   if (const auto time = parse_duration(text)) check(time->count() >= 0);
 }
 
-constexpr std::array kReaders{
+constexpr std::array kValueReaders{
     read_expression,  // 0
     read_ratio,       // 1
     read_arrivals,    // 2
@@ -112,7 +110,7 @@ constexpr std::array kReaders{
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
-  kReaders[data[0] % kReaders.size()](fuzz::text_of(data + 1, size - 1));
+  kValueReaders[data[0] % kValueReaders.size()](fuzz::text_of(data + 1, size - 1));
   return 0;
 }
 
