@@ -25,6 +25,8 @@ std::shared_ptr<grpc::Channel> control_channel(const std::string& dialled,
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
   arguments.SetMaxSendMessageSize(kMaxMessageBytes);
+  // gRPC would make a compressed message as long as its bytes say before it looks at its limit.
+  arguments.SetInt(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
   // Two clients of one address must not share a connection, and no proxy belongs between devices.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);

@@ -28,6 +28,18 @@ bool may_call(tls::Role role, std::string_view call) {
 
 constexpr std::string_view kUnixPeer = "unix";
 
+tl::unexpected<Error> without_certificate() {
+  return fail(ErrorCode::kPermission, "this call came without a certificate");
+}
+
+/// Reads a caller's identity from its certificates. Fails: kPermission.
+Expected<> identify(Caller& caller, const tls::Credentials& credentials) {
+  if (caller.certificates.empty()) return without_certificate();
+  PARETO_ASSIGN(caller.identity, with_context(credentials.judge(caller.certificates),
+                                              "this device does not take your credentials"));
+  return {};
+}
+
 }  // namespace
 
 std::string host_of_peer(std::string peer) {
@@ -54,11 +66,15 @@ Expected<Caller> caller_of(const grpc::ServerContextBase& context,
   // With credentials only the Unix socket takes calls without a certificate.
   const bool plain = caller.certificates.empty();
   if (plain && (credentials == nullptr || caller.host == kUnixPeer)) return caller;
-  if (plain || credentials == nullptr) {
-    return fail(ErrorCode::kPermission, "this call came without a certificate");
-  }
-  PARETO_ASSIGN(caller.identity, with_context(credentials->judge(caller.certificates),
-                                              "this device does not take your credentials"));
+  if (credentials == nullptr) return without_certificate();
+  PARETO_TRY(identify(caller, *credentials));
+  return caller;
+}
+
+Expected<Caller> caller_of(const grpc::AuthContext& shown, const tls::Credentials& credentials) {
+  Caller caller;
+  caller.certificates = transport::grpc_peer_certificates(shown);
+  PARETO_TRY(identify(caller, credentials));
   return caller;
 }
 

@@ -9,8 +9,9 @@
 #include "core/tls/identity.h"
 
 namespace grpc {
+class AuthContext;
 class ServerContextBase;
-}
+}  // namespace grpc
 namespace pareto::tls {
 class Credentials;
 }
@@ -36,6 +37,10 @@ struct Caller {
 /// (its certificate has been revoked, has expired or names nobody).
 Expected<Caller> caller_of(const grpc::ServerContextBase& context,
                            const tls::Credentials* credentials);
+
+/// Returns who opened a connection, by the certificates that it showed. Its host is not known.
+/// Fails: as the other caller_of().
+Expected<Caller> caller_of(const grpc::AuthContext& shown, const tls::Credentials& credentials);
 
 /// Checks that a caller's role may make that call of control.proto: "LoadShard". Fails:
 /// kPermission; the sentence names no path and no name of this device.

@@ -14,6 +14,7 @@
 
 #include "core/base/counted.h"
 #include "core/base/file_descriptor.h"
+#include "core/control/status_code.h"
 #include "core/tls/credentials.h"
 #include "core/transport/address.h"
 #include "core/transport/connection_feed.h"
@@ -85,6 +86,8 @@ Expected<Listening> listen_on(const std::string& address) {
 void set_up(grpc::ServerBuilder& builder) {
   builder.SetMaxReceiveMessageSize(kMaxControlMessageBytes);
   builder.SetMaxSendMessageSize(kMaxControlMessageBytes);
+  // gRPC would make a compressed message as long as its bytes say before it looks at its limit.
+  builder.AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
   // A coordinator without power says no goodbye: its session ends with the first ping that it does
   // not answer. Its own pings are welcome.
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kPingMs);
@@ -103,6 +106,29 @@ void set_up(grpc::ServerBuilder& builder) {
   quota.Resize(kMostQuotaBytes);
   builder.SetResourceQuota(quota);
 }
+
+}  // namespace
+
+namespace {
+
+/// Refuses calls before their requests are read.
+///
+/// Threads: gRPC's.
+class Gate final : public grpc::AuthMetadataProcessor {
+ public:
+  explicit Gate(ControlService& service) : service_(service) {}
+
+  bool IsBlocking() const override { return false; }
+  grpc::Status Process(const InputMetadata& metadata, grpc::AuthContext* shown,
+                       OutputMetadata* /*consumed*/, OutputMetadata* /*response*/) override {
+    const auto path = metadata.find(":path");
+    if (path == metadata.end()) return {grpc::StatusCode::INTERNAL, "a call without a path"};
+    return control::to_status(service_.admit({path->second.data(), path->second.size()}, *shown));
+  }
+
+ private:
+  ControlService& service_;
+};
 
 }  // namespace
 
@@ -213,9 +239,10 @@ Expected<std::unique_ptr<ControlServer>> ControlServer::start(const std::string&
   for (Listening& listening : all) {
     // The kernel says who may open a file.
     secured.push_back(impl->certificates != nullptr && !listening.file);
-    acceptors.push_back(add_acceptor(builder, secured.back()
-                                                  ? impl->certificates->credentials()
-                                                  : transport::grpc_server_credentials(nullptr)));
+    const auto shown = secured.back() ? impl->certificates->credentials()
+                                      : transport::grpc_server_credentials(nullptr);
+    if (secured.back()) shown->SetAuthMetadataProcessor(std::make_shared<Gate>(impl->service));
+    acceptors.push_back(add_acceptor(builder, shown));
     if (listening.file) impl->files.push_back(*std::move(listening.file));
   }
   impl->server = builder.BuildAndStart();

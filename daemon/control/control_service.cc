@@ -17,6 +17,29 @@ namespace pareto::daemon {
 
 namespace v1 = control::v1;
 
+namespace {
+
+/// The part of a call's path before its name.
+constexpr std::string_view kService = "/pareto.control.v1.Control/";
+
+}  // namespace
+
+Expected<> ControlService::admit(std::string_view path, const grpc::AuthContext& shown) {
+  if (parts_.credentials == nullptr) return {};
+  Expected<> admitted;
+  const std::string call(path.starts_with(kService) ? path.substr(kService.size()) : "");
+  if (const auto caller = caller_of(shown, *parts_.credentials); !caller) {
+    admitted = tl::unexpected(caller.error());
+  } else if (!call.empty()) {
+    admitted = check_role(*caller, call);
+  }
+  if (!admitted) {
+    failed_calls_.add(call.empty() ? "Check" : call.c_str(), admitted.error(),
+                      std::chrono::steady_clock::now());
+  }
+  return admitted;
+}
+
 template <typename Body>
 grpc::Status ControlService::serve(const char* call, const grpc::ServerContextBase& context,
                                    Body body) {
@@ -25,6 +48,15 @@ grpc::Status ControlService::serve(const char* call, const grpc::ServerContextBa
     PARETO_ASSIGN(const Caller caller, caller_of(context, parts_.credentials.get()));
     PARETO_TRY(check_role(caller, call));
     return body(caller);
+  });
+}
+
+template <typename Body>
+grpc::Status ControlService::serve_anybody(const char* call, const grpc::ServerContextBase& context,
+                                           Body body) {
+  return serve(call, context, [&](const Caller& caller) -> Expected<> {
+    PARETO_TRY(sessions_.check_not_excluded(caller));
+    return body();
   });
 }
 
@@ -50,9 +82,9 @@ grpc::Status ControlService::Attend(
   return serve("Attend", *context, [&](const Caller& caller) -> Expected<> {
     PARETO_ASSIGN(const std::uint64_t session,
                   sessions_.begin(caller, [context] { context->TryCancel(); }));
-    Expected<> attended = attend(sessions_, session, *stream);
-    sessions_.end(session);
-    return attended;
+    // Also if it throws: nothing else ends a session.
+    const std::shared_ptr<void> at_the_end(nullptr, [&](void*) { sessions_.end(session); });
+    return attend(sessions_, session, *stream);
   });
 }
 
@@ -60,7 +92,7 @@ grpc::ServerUnaryReactor* ControlService::MissingTensors(grpc::CallbackServerCon
                                                          const grpc::ByteBuffer* request,
                                                          grpc::ByteBuffer* reply) {
   grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-  reactor->Finish(serve("MissingTensors", *context, [&](const Caller&) {
+  reactor->Finish(serve_anybody("MissingTensors", *context, [&] {
     return list_missing_tensors(parts_.store, *request, *reply);
   }));
   return reactor;
@@ -69,8 +101,8 @@ grpc::ServerUnaryReactor* ControlService::MissingTensors(grpc::CallbackServerCon
 grpc::Status ControlService::PutTensors(grpc::ServerContext* context,
                                         grpc::ServerReader<v1::TensorChunk>* reader,
                                         v1::PutTensorsReply* reply) {
-  return serve("PutTensors", *context,
-               [&](const Caller&) { return store_tensors(parts_.store, *reader, *reply); });
+  return serve_anybody("PutTensors", *context,
+                       [&] { return store_tensors(parts_.store, *reader, *reply); });
 }
 
 grpc::Status ControlService::LoadShard(grpc::ServerContext* context,
@@ -155,11 +187,12 @@ grpc::Status ControlService::Observe(grpc::ServerContext* context,
 grpc::Status ControlService::MeasureCodecs(grpc::ServerContext* context,
                                            const v1::MeasureCodecsRequest* request,
                                            v1::MeasureCodecsReply* reply) {
-  return serve("MeasureCodecs", *context, [&](const Caller& caller) -> Expected<> {
-    if (!request->shard().empty()) {
-      PARETO_TRY(sessions_.check(request->session(), caller));
-      PARETO_TRY(sessions_.check_shard(request->session(), request->shard()));
-    }
+  if (request->shard().empty()) {
+    return serve_anybody("MeasureCodecs", *context,
+                         [&] { return measure_codecs(parts_, *request, *reply); });
+  }
+  return serve_owner("MeasureCodecs", *context, *request, [&]() -> Expected<> {
+    PARETO_TRY(sessions_.check_shard(request->session(), request->shard()));
     return measure_codecs(parts_, *request, *reply);
   });
 }
@@ -184,7 +217,7 @@ grpc::Status ControlService::ProbeLink(grpc::ServerContext* context,
 
 grpc::Status ControlService::Emulate(grpc::ServerContext* context,
                                      const v1::EmulateRequest* request, v1::EmulateReply* reply) {
-  return serve("Emulate", *context, [&](const Caller&) {
+  return serve_anybody("Emulate", *context, [&] {
     return emulate_network(parts_.network, context->peer(), *request, *reply);
   });
 }

@@ -4,6 +4,7 @@
 // Private to daemon/control: its generated headers are heavy.
 #pragma once
 
+#include <string_view>
 #include <utility>
 
 #include "core/tls/credentials.h"
@@ -31,6 +32,10 @@ class ControlService final : public RawMissingTensors {
   explicit ControlService(ControlParts parts)
       : parts_(std::move(parts)), sessions_(parts_.shards, parts_.stages) {}
 
+  /// Checks a call before its request is read: a parsed one takes many times its size. `path`:
+  /// "/pareto.control.v1.Control/Clock". Calls of other services, such as health, only need a
+  /// certificate that holds. Fails: kPermission; the log has it.
+  Expected<> admit(std::string_view path, const grpc::AuthContext& shown);
   /// Ends every Attend call: nothing else would.
   void end_sessions() { sessions_.cancel_all(); }
   /// Returns the connections that have made no call yet.
@@ -97,6 +102,9 @@ class ControlService final : public RawMissingTensors {
   /// Runs body(caller) if the caller's role may make that call.
   template <typename Body>
   grpc::Status serve(const char* call, const grpc::ServerContextBase& context, Body body);
+  /// Runs body() for everybody, unless somebody else uses the device exclusively.
+  template <typename Body>
+  grpc::Status serve_anybody(const char* call, const grpc::ServerContextBase& context, Body body);
   /// Runs body() for the owner of the session that the request names.
   template <typename Request, typename Body>
   grpc::Status serve_owner(const char* call, const grpc::ServerContextBase& context,

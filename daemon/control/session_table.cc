@@ -17,6 +17,8 @@ control::Holder holder_of(const Caller& owner, const control::DeviceUse& use, Na
   return {who, use.command, use.exclusive, since, use.lease, use.term};
 }
 
+bool is_too_long(const std::string& peer) { return peer.size() > SessionTable::kLongestPeer; }
+
 }  // namespace
 
 Expected<std::uint64_t> SessionTable::begin(const Caller& owner, std::function<void()> cancel) {
@@ -34,9 +36,10 @@ Expected<std::uint64_t> SessionTable::begin(const Caller& owner, std::function<v
   while (number == 0 || sessions_.contains(number)) {
     number = (std::uint64_t{numbers_()} << 32) | numbers_();
   }
-  Session& session = sessions_[number];
+  Session session;
   session.owner = owner;
   session.cancel = std::move(cancel);
+  sessions_.emplace(number, std::move(session));
   return number;
 }
 
@@ -105,6 +108,17 @@ Expected<> SessionTable::check(std::uint64_t session, const Caller& caller) cons
   return fail(ErrorCode::kPermission, "this session is another coordinator's");
 }
 
+Expected<> SessionTable::check_not_excluded(const Caller& caller) const {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [id, session] : sessions_) {
+    if (!session.granted || !session.use->exclusive || session.owner.identity == caller.identity) {
+      continue;
+    }
+    return fail(ErrorCode::kUnavailable, "it is used by {}, exclusively", session.owner.name());
+  }
+  return {};
+}
+
 Expected<SessionTable::Turn> SessionTable::attend(std::uint64_t session, Attendance said,
                                                   TimePoint now) {
   const std::lock_guard lock(mutex_);
@@ -112,6 +126,11 @@ Expected<SessionTable::Turn> SessionTable::attend(std::uint64_t session, Attenda
   if (said.peers.size() > kMostPeers) {
     return fail(ErrorCode::kExhausted, "{} addresses of devices, at most {}", said.peers.size(),
                 kMostPeers);
+  }
+  const auto too_long = std::ranges::find_if(said.peers, is_too_long);
+  if (too_long != said.peers.end()) {
+    return fail(ErrorCode::kExhausted, "a device's address of {} bytes, at most {}",
+                too_long->size(), kLongestPeer);
   }
   found->peers = {std::make_move_iterator(said.peers.begin()),
                   std::make_move_iterator(said.peers.end())};

@@ -38,6 +38,7 @@ class SessionTable {
   static constexpr std::size_t kMostShards = 1024;       ///< loads that one session holds
   static constexpr std::size_t kMostStages = 256;        ///< stages that one session holds
   static constexpr std::size_t kMostPeers = 1024;        ///< addresses that one session names
+  static constexpr std::size_t kLongestPeer = 512;       ///< bytes of such an address
   static constexpr std::size_t kMostTerms = 1024;        ///< leases whose last term is known
   static constexpr std::size_t kMostEnded = 256;  ///< sessions of which it is known why they ended
 
@@ -57,6 +58,9 @@ class SessionTable {
   /// Checks that a session is open and that caller's. Fails: kUnavailable (it has ended, so nobody
   /// would ever unload what it loads; or there was none), kPermission (it is another's).
   Expected<> check(std::uint64_t session, const Caller& caller) const;
+  /// Checks that no session of somebody else uses the device exclusively: for calls that belong to
+  /// no session and take processor time, or change the network. Fails: kUnavailable.
+  Expected<> check_not_excluded(const Caller& caller) const;
 
   /// A request of a coordinator.
   struct Attendance {
@@ -71,8 +75,8 @@ class SessionTable {
     std::uint64_t term = 0;               ///< the last known term of its lease
   };
   /// Hears a coordinator, and gives it the device if it is its turn. Fails: kExhausted (too many
-  /// addresses), kUnavailable (others use the device, and it does not wait), kPermission (the term
-  /// of its lease is over), as check().
+  /// addresses, or too long ones), kUnavailable (others use the device, and it does not wait),
+  /// kPermission (the term of its lease is over), as check().
   Expected<Turn> attend(std::uint64_t session, Attendance said, TimePoint now);
   /// Cancels sessions that beat and have not been heard for the time of their lease. `stood_still`:
   /// how long nobody was heard because this process did not run.

@@ -15,6 +15,8 @@ std::vector<std::pair<std::string, int>> channel_settings(const Limits& limits,
   return {
       {GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, static_cast<int>(kChunkBytes)},
       {GRPC_ARG_MAX_SEND_MESSAGE_LENGTH, static_cast<int>(kChunkBytes)},
+      // gRPC would make a compressed message as long as its bytes say before it looks at its limit.
+      {GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0},
       // A stream's window is wide from the first frame on. A connection's is 64 KB, and what is in
       // flight of messages no larger than that is no more, unless gRPC may look for what the way
       // holds: over 400 ms, 160 KB a second. From then on both windows are as large as it finds

@@ -147,6 +147,19 @@ TEST_F(ControlTest, BadTensorStreams) {
   EXPECT_EQ(store_->status().tensors, 0U);
 }
 
+TEST_F(ControlTest, ReadsNothingThatIsCompressed) {
+  // A megabyte of it would be a gigabyte.
+  auto request = load_request(test::make_shard());
+  request.set_archive(std::string(2 * kMaxControlMessageBytes, 'x'));
+  grpc::ClientContext context;
+  context.set_compression_algorithm(GRPC_COMPRESS_GZIP);
+  v1::LoadShardReply reply;
+  const auto refused = stub_->LoadShard(&context, request, &reply);
+  EXPECT_FALSE(refused.ok());
+  EXPECT_NE(refused.error_code(), StatusCode::RESOURCE_EXHAUSTED)
+      << "it was unpacked: " << refused.error_message();
+}
+
 TEST_F(ControlTest, LoadsAndUnloads) {
   v1::LoadShardReply reply;
   auto request = load_request(test::make_shard());

@@ -133,6 +133,44 @@ TEST_F(SecuredControlTest, AnObserverSeesTheDeviceAndNoMore) {
   EXPECT_EQ(status.shards_size(), 0);
 }
 
+TEST_F(SecuredControlTest, RefusesBeforeARequestIsRead) {
+  // A coordinator is told that it is too large.
+  auto request = load_request(test::make_shard());
+  request.set_archive(std::string(kMaxControlMessageBytes, 'x'));
+  const auto load_as = [&](const std::string& name, Role role) {
+    grpc::ClientContext context;
+    v1::LoadShardReply reply;
+    return stub(issue(name, role))->LoadShard(&context, request, &reply).error_code();
+  };
+  EXPECT_EQ(load_as("laptop", Role::kCoordinator), StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(load_as("screen", Role::kObserver), StatusCode::PERMISSION_DENIED);
+  EXPECT_EQ(load_as("pi-2", Role::kDevice), StatusCode::PERMISSION_DENIED);
+}
+
+TEST_F(SecuredControlTest, NobodyElseChangesADeviceThatIsUsedExclusively) {
+  const auto laptop = stub(issue("laptop", Role::kCoordinator));
+  const auto desk = stub(issue("desk", Role::kCoordinator));
+  grpc::ClientContext attending;
+  const auto stream = laptop->Attend(&attending);
+  v1::AttendRequest use;
+  use.mutable_use()->set_exclusive(true);
+  use.mutable_use()->set_program(7);
+  ASSERT_TRUE(stream->Write(use));
+  v1::AttendReply reply;
+  ASSERT_TRUE(stream->Read(&reply));
+  ASSERT_NE(reply.session(), 0U);
+  const auto measure = [](v1::Control::Stub& stub) {
+    grpc::ClientContext context;
+    v1::MeasureCodecsReply costs;
+    return stub.MeasureCodecs(&context, {}, &costs);
+  };
+  const auto refused = measure(*desk);
+  EXPECT_EQ(refused.error_code(), StatusCode::UNAVAILABLE);
+  EXPECT_THAT(refused.error_message(), testing::HasSubstr("coordinator laptop"));
+  EXPECT_TRUE(measure(*laptop).ok());
+  attending.TryCancel();
+}
+
 TEST_F(SecuredControlTest, ASessionIsNobodyElsesThoughItsNumberIsKnown) {
   const auto laptop = stub(issue("laptop", Role::kCoordinator));
   const auto desk = stub(issue("desk", Role::kCoordinator));
