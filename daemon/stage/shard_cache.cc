@@ -133,13 +133,18 @@ Expected<ShardCache::Loaded> ShardCache::load(const plan::Shard& shard,
                 options.batch, plan::kMaxBatch);
   }
   const std::string key = key_of(shard, options);
-  const auto limit = std::min(
-      watch_->limits().load,
-      deadline ? Nanoseconds(*deadline - std::chrono::steady_clock::now()) : Nanoseconds::max());
   const std::string what = "loading " + name_of(shard);
   const auto stop = std::make_shared<std::atomic<bool>>(false);
-  const WorkWatch::Task task(*watch_, what, limit, stop);
   const LoadTurns::Turn turn(turns_);
+  // Waiting for the turn does not count. A caller in a hurry does not make a load stuck.
+  const WorkLimits& limits = watch_->limits();
+  const Nanoseconds limit =
+      std::min(limits.load, deadline ? Nanoseconds(*deadline - std::chrono::steady_clock::now())
+                                     : Nanoseconds::max());
+  if (limit <= Nanoseconds(0)) {
+    return fail(ErrorCode::kTimeout, "{} waited for other loads until its time was over", what);
+  }
+  const WorkWatch::Task task(*watch_, what, limit, stop, limits.load - limit + limits.grace);
   {
     const std::lock_guard lock(mutex_);
     if (auto loaded = find_loaded(key)) return *std::move(loaded);

@@ -32,8 +32,8 @@ Stage::Stage(StageParts parts)
       to_send_(parts.queue, parts.queue_bytes),
       work_(
           context_, std::move(parts.shard), std::move(parts.turns),
-          // Only the thread that computes adds to that queue: room that there is stays.
-          [this] { return to_send_.has_room(); },
+          // Only the thread that computes adds to that queue: an empty one stays empty.
+          [this] { return to_send_.empty(); },
           [this](Message part) {
             const std::uint64_t bytes = tensor_bytes(part.body);
             static_cast<void>(to_send_.push({std::move(part), {}, {}, bytes}));

@@ -42,8 +42,9 @@ class SendQueue {
     ++unsent_;
     return items_.push(std::move(item)).has_value();
   }
-  /// Returns whether push() would not wait. Only the thread that pushes can rely on it.
-  bool has_room() const { return !items_.full(); }
+  /// Returns whether nothing waits. push() then takes an item of any size at once, if only the
+  /// thread that pushes asks.
+  bool empty() const { return items_.size() == 0; }
   /// Waits for an item. Fails: kClosed.
   Expected<StageItem> pop() { return items_.pop(); }
   /// Says that the item popped last has been sent.

@@ -15,11 +15,13 @@ WorkWatch::~WorkWatch() {
   changed_.notify_all();
 }
 
-WorkWatch::Task::Task(WorkWatch& watch, std::string_view what, Nanoseconds limit, StopFlag stop)
+WorkWatch::Task::Task(WorkWatch& watch, std::string_view what, Nanoseconds limit, StopFlag stop,
+                      Nanoseconds grace)
     : watch_(watch),
       what_(what),
       limit_(limit),
       stop_(std::move(stop)),
+      grace_(std::max(grace, watch.limits_.grace)),
       due_(*deadline_after(limit)) {
   const std::lock_guard lock(watch_.mutex_);
   watch_.tasks_.push_back(this);
@@ -84,7 +86,7 @@ std::vector<std::string> WorkWatch::look() {
       }
       task->overdue_ = true;
       if (task->stop_) *task->stop_ = true;
-      task->due_ = now() + limits_.grace;
+      task->due_ = now() + task->grace_;
     }
     next_look_ = next_look_ ? std::min(*next_look_, task->due_) : task->due_;
   }

@@ -48,8 +48,10 @@ class WorkWatch {
   class Task {
    public:
     /// Begins work. `what` names it, for example "a request of shard resnet50 [0, 41)". `what` and
-    /// the watch outlive the task. `stop` becomes true when the limit has passed.
-    Task(WorkWatch& watch, std::string_view what, Nanoseconds limit, StopFlag stop);
+    /// the watch outlive the task. `stop` becomes true when the limit has passed. The work then has
+    /// the longer of `grace` and WorkLimits::grace before it counts as stuck.
+    Task(WorkWatch& watch, std::string_view what, Nanoseconds limit, StopFlag stop,
+         Nanoseconds grace = {});
     ~Task();
     Task(const Task&) = delete;
     Task& operator=(const Task&) = delete;
@@ -66,6 +68,7 @@ class WorkWatch {
     const std::string_view what_;
     const Nanoseconds limit_;
     const StopFlag stop_;
+    const Nanoseconds grace_;
     TimePoint due_;  ///< time to stop it; later, time to report it
     std::optional<TimePoint> held_since_;
     bool told_ = false;

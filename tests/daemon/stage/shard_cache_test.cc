@@ -96,6 +96,33 @@ TEST_F(ShardCacheTest, ALoadIsStoppedAtItsDeadline) {
   EXPECT_TRUE(cache.entries().empty());
 }
 
+TEST_F(ShardCacheTest, WaitingForOtherLoadsEndsNothing) {
+  WorkLimits limits;
+  limits.grace = std::chrono::milliseconds(1);
+  ShardCache cache = make_cache(0, limits);
+  std::promise<void> waits;
+  std::promise<void> goes_on;
+  runs_->on_load_with = [&](const runtime::RunnerOptions&) -> Expected<> {
+    waits.set_value();
+    goes_on.get_future().wait();
+    return {};
+  };
+  auto slow = std::async(std::launch::async, [&] { return cache.load(make_shard(), {}); });
+  waits.get_future().wait();
+  runtime::RunnerOptions other;
+  other.threads = 2;
+  const TimePoint deadline = *deadline_after(std::chrono::milliseconds(5));
+  auto hurried =
+      std::async(std::launch::async, [&] { return cache.load(make_shard(), other, deadline); });
+  while (std::chrono::steady_clock::now() < deadline + limits.grace) std::this_thread::yield();
+  goes_on.set_value();
+  EXPECT_TRUE(slow.get());
+  const auto loaded = hurried.get();
+  ASSERT_FALSE(loaded);
+  EXPECT_EQ(loaded.error().code, ErrorCode::kTimeout);
+  EXPECT_THAT(loaded.error().message, HasSubstr("waited for other loads"));
+}
+
 TEST_F(ShardCacheTest, ARequestIsStoppedAtItsLimitAndTheNextOneRuns) {
   WorkLimits limits;
   limits.request = std::chrono::milliseconds(20);

@@ -50,13 +50,13 @@ TEST(SendQueue, IsIdleOnlyOnceWhatWasTakenHasBeenSent) {
 
 TEST(SendQueue, IsBoundedInItemsAndBytes) {
   SendQueue queue(2, 1000);
+  EXPECT_TRUE(queue.empty());
   EXPECT_TRUE(queue.push(item_with(1001))) << "one alone may hold more";
-  EXPECT_FALSE(queue.has_room());
+  EXPECT_FALSE(queue.empty());
   ASSERT_TRUE(queue.pop());
   EXPECT_TRUE(queue.push(item_with(1)));
-  EXPECT_TRUE(queue.has_room());
+  EXPECT_FALSE(queue.empty()) << "a part of 1000 bytes would wait";
   EXPECT_TRUE(queue.push(item_with(1)));
-  EXPECT_FALSE(queue.has_room());
 }
 
 TEST(SendQueue, ClosedItTakesNothing) {

@@ -24,6 +24,19 @@ TEST(WorkWatch, TellsOnceOfWorkThatDoesNotStop) {
   EXPECT_TRUE(task.overdue());
 }
 
+TEST(WorkWatch, WorkMayHaveMoreTimeToStop) {
+  WorkLimits limits;
+  limits.grace = std::chrono::milliseconds(5);
+  std::promise<std::string> told;
+  WorkWatch watch(limits, [&](const std::string& what) { told.set_value(what); });
+  const auto stop = std::make_shared<std::atomic<bool>>(false);
+  const std::chrono::milliseconds limit(1);
+  const WorkWatch::Task patient(watch, "a load in a hurry", limit, stop, std::chrono::hours(1));
+  while (!*stop) std::this_thread::yield();
+  const WorkWatch::Task task(watch, "endless work", limit, nullptr);
+  EXPECT_THAT(told.get_future().get(), HasSubstr("endless work")) << "it is told only once";
+}
+
 TEST(WorkWatch, TimeInWhichWorkIsHeldDoesNotCount) {
   constexpr std::chrono::milliseconds kLimit(100);
   WorkWatch watch(WorkLimits{});
