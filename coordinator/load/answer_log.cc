@@ -23,7 +23,6 @@
 namespace pareto::load {
 namespace {
 
-constexpr std::uint64_t kLongestLog = std::uint64_t{1} << 32;
 /// The most that a crash of the machine costs: what was answered in this time is answered again.
 constexpr Nanoseconds kToDisk = std::chrono::milliseconds(200);
 
@@ -85,16 +84,18 @@ Expected<LogState> read_answer_log(const std::filesystem::path& path) {
 
 struct AnswerLog::Impl {
   Impl(std::filesystem::path file, FileDescriptor open_file, TermLine begun,
-       std::function<void()> ended)
+       std::function<void()> ended, std::uint64_t most)
       : path(std::move(file)),
         descriptor(std::move(open_file)),
         term(std::move(begun)),
-        on_end(std::move(ended)) {}
+        on_end(std::move(ended)),
+        longest(most) {}
 
   const std::filesystem::path path;
   const FileDescriptor descriptor;
   const TermLine term;
   const std::function<void()> on_end;
+  const std::uint64_t longest;  ///< bytes
   LogState before;
   mutable std::mutex mutex;
   std::condition_variable changed;
@@ -110,6 +111,13 @@ struct AnswerLog::Impl {
       error.message += ": free some space there, and the same command goes on with what is left";
     }
     return error;
+  }
+
+  tl::unexpected<Error> too_long() const {
+    return fail(ErrorCode::kExhausted,
+                "the log {} has all the {} bytes that one may have: name another one for the "
+                "requests that are left",
+                path.string(), longest);
   }
 
   /// Appends a line by one write. `mutex` is held, or nobody else is there yet.
@@ -208,9 +216,10 @@ AnswerLog::~AnswerLog() {
 
 Expected<std::unique_ptr<AnswerLog>> AnswerLog::begin(const std::filesystem::path& path,
                                                       const TermLine& term, bool exclusive,
-                                                      std::function<void()> on_end) {
+                                                      std::function<void()> on_end,
+                                                      std::uint64_t longest) {
   FileDescriptor file(::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0644));
-  auto impl = std::make_unique<Impl>(path, std::move(file), term, std::move(on_end));
+  auto impl = std::make_unique<Impl>(path, std::move(file), term, std::move(on_end), longest);
   if (!impl->descriptor) return tl::unexpected(impl->file_error("opening"));
   if (exclusive && ::flock(impl->descriptor.get(), LOCK_EX | LOCK_NB) != 0) {
     return fail(ErrorCode::kUnavailable,
@@ -218,9 +227,7 @@ Expected<std::unique_ptr<AnswerLog>> AnswerLog::begin(const std::filesystem::pat
                 path.string());
   }
   PARETO_ASSIGN(const std::uint64_t old_bytes, impl->size());
-  if (old_bytes > kLongestLog) {
-    return fail(ErrorCode::kExhausted, "the log {} has over 4 GiB", path.string());
-  }
+  if (old_bytes > longest) return impl->too_long();
   // What a crash cut short is a line of its own.
   PARETO_ASSIGN(const std::string last,
                 impl->read_from(old_bytes == 0 ? 0 : old_bytes - 1, old_bytes));
@@ -255,6 +262,7 @@ Expected<> AnswerLog::append(const std::string& line) {
         fail(ErrorCode::kExhausted, "a line of {} bytes is too long for the log", whole.size()));
   }
   PARETO_TRY(impl_->note(impl_->look_for_newer(0)));
+  if (impl_->seen_bytes + whole.size() > impl_->longest) return impl_->note(impl_->too_long());
   PARETO_TRY(impl_->note(impl_->write_line(whole)));
   return impl_->note(impl_->look_for_newer(whole.size()));
 }

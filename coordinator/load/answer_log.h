@@ -21,6 +21,9 @@
 
 namespace pareto::load {
 
+/// Most bytes of a log: a longer one is neither read nor written.
+inline constexpr std::uint64_t kLongestLog = std::uint64_t{1} << 32;
+
 /// The state of a log.
 struct LogState {
   std::optional<TermLine> term;                  ///< the last that began; no value: the log is new
@@ -41,11 +44,13 @@ class AnswerLog {
  public:
   /// Begins a term in a log, which is made if there is none. `exclusive`: no other process of this
   /// machine has it open so. `on_end` is called once by another thread, if another program took
-  /// over or the log cannot be written. Fails: kPermission (the term is over already, or the file
-  /// refuses), kUnavailable (another process has it), and as files do.
+  /// over or the log cannot be written. `longest`: bytes that the log may have. Fails: kPermission
+  /// (the term is over already, or the file refuses), kUnavailable (another process has it),
+  /// kExhausted (it is too long), and as files do.
   static Expected<std::unique_ptr<AnswerLog>> begin(const std::filesystem::path& path,
                                                     const TermLine& term, bool exclusive,
-                                                    std::function<void()> on_end);
+                                                    std::function<void()> on_end,
+                                                    std::uint64_t longest = kLongestLog);
   ~AnswerLog();
   AnswerLog(const AnswerLog&) = delete;
   AnswerLog& operator=(const AnswerLog&) = delete;
@@ -53,7 +58,8 @@ class AnswerLog {
   /// Returns what the log said when the term began.
   const LogState& before() const;
   /// Appends a line, a JSON object, with the term. Fails: kPermission (the term is over: the line
-  /// is void), kExhausted (the disk is full) and as files do; every later one then.
+  /// is void), kExhausted (the disk is full, or the log too long) and as files do; every later one
+  /// then.
   Expected<> append(const std::string& line);
   /// Says that every request has its answer. Fails: as append().
   Expected<> end();

@@ -188,7 +188,8 @@ class Sender {
 };
 
 /// Fails where the pipeline breaks; a failure of the request alone is in the result.
-Expected<StreamResult> receive(transport::Link& sink, const InFlight& request,
+/// `since`: when somebody began to listen for it, if that is later than the request was sent.
+Expected<StreamResult> receive(transport::Link& sink, const InFlight& request, TimePoint since,
                                std::chrono::milliseconds timeout) {
   StreamResult result;
   result.number = request.request.number;
@@ -203,7 +204,8 @@ Expected<StreamResult> receive(transport::Link& sink, const InFlight& request,
   std::vector<Value> parts;
   std::optional<Error> failure;
   for (std::size_t i = 0; i < request.messages(); ++i) {
-    PARETO_ASSIGN(TakenResult taken, take_result(sink, request.first + i, request.sent, timeout));
+    PARETO_ASSIGN(TakenResult taken,
+                  take_result(sink, request.first + i, std::max(request.sent, since), timeout));
     if (taken.failure && !failure) failure = std::move(taken.failure);
     result.message = request.first + i;
     result.timeline = std::move(taken.received.message.timeline);
@@ -254,9 +256,10 @@ StreamEnd run_stream(transport::Link& source, transport::Link& sink, std::uint64
       }
       flight.end();
     });
+    TimePoint listening_since{};
     while (const std::optional<InFlight> request = flight.oldest()) {
-      auto result = with_context(receive(sink, *request, flight.timeout()), "request {}",
-                                 request->request.name);
+      auto result = with_context(receive(sink, *request, listening_since, flight.timeout()),
+                                 "request {}", request->request.name);
       if (!result) {
         receive_error = std::move(result).error();
         report_break(*receive_error);
@@ -268,7 +271,9 @@ StreamEnd run_stream(transport::Link& source, transport::Link& sink, std::uint64
       result->pipeline = pipeline;
       // Not the time that there was no pipeline: the next one's timeout follows from it.
       flight.land(std::chrono::steady_clock::now() - request->sent);
+      const bool waits = landed.full();
       static_cast<void>(landed.push(*std::move(result)));
+      if (waits) listening_since = std::chrono::steady_clock::now();
     }
     landed.close();
   }

@@ -53,6 +53,24 @@ TEST_F(AnswerLogs, WhoGoesOnKnowsWhatWasAnswered) {
   EXPECT_TRUE(read_answer_log(path()).value().ended);
 }
 
+TEST_F(AnswerLogs, GrowsNoLongerThanItCanBeReadAgain) {
+  constexpr std::uint64_t kLongest = 300;
+  const auto log = AnswerLog::begin(
+                       path(), term(1, "a"), /*exclusive=*/false, [] {}, kLongest)
+                       .value();
+  Expected<> appended;
+  int answers = 0;
+  for (; answers < 10 && (appended = log->append(answer(answers))); ++answers) {
+  }
+  ASSERT_FALSE(appended);
+  EXPECT_EQ(appended.error().code, ErrorCode::kExhausted);
+  EXPECT_THAT(appended.error().message, AllOf(HasSubstr("300 bytes"), HasSubstr("another one")));
+  EXPECT_LE(std::filesystem::file_size(path()), kLongest);
+  EXPECT_EQ(read_answer_log(path()).value().answers.size(), static_cast<std::size_t>(answers));
+  EXPECT_FALSE(AnswerLog::begin(
+      path(), term(2, "b"), false, [] {}, 10));
+}
+
 TEST_F(AnswerLogs, OneThatWasReplacedFindsOutAndItsLinesAreVoid) {
   const auto stale = begin(1, "a").value();
   ASSERT_TRUE(stale->append(answer(0)));
