@@ -94,9 +94,13 @@ Expected<std::string> CodecChooser::choose_for_link(const std::string& transport
   return choose_codec(costs, rate, allowed_error_);
 }
 
+CodecChooser::DeviceKey CodecChooser::key_of(const DaemonClient& device) {
+  return {device.config().name, device.info().process};
+}
+
 Expected<double> CodecChooser::rate_of(const std::string& transport, DaemonClient& sender,
                                        DaemonClient& receiver) {
-  const auto key = std::tuple(condition_, transport, &sender, &receiver);
+  const auto key = std::tuple(condition_, transport, key_of(sender), key_of(receiver));
   if (const auto known = rates_.find(key); known != rates_.end()) return known->second;
   PARETO_ASSIGN(const std::string address, data_address(receiver, transport));
   PARETO_ASSIGN(const LinkSpeed speed, sender.measure_link(transport, address));
@@ -110,10 +114,11 @@ Expected<double> CodecChooser::rate_of(const std::string& transport, DaemonClien
 }
 
 Expected<const CodecChooser::Costs*> CodecChooser::standard_costs_of(DaemonClient& device) {
-  const auto known = standard_costs_.find(&device);
+  const DeviceKey key = key_of(device);
+  const auto known = standard_costs_.find(key);
   if (known != standard_costs_.end()) return &known->second;
   PARETO_ASSIGN(Costs costs, device.measure_codecs(""));
-  return &(standard_costs_[&device] = std::move(costs));
+  return &(standard_costs_[key] = std::move(costs));
 }
 
 }  // namespace pareto::cluster

@@ -72,9 +72,13 @@ class CodecChooser {
 
   const double allowed_error_;
   std::string condition_;
-  std::map<std::tuple<std::string, std::string, DaemonClient*, DaemonClient*>, double>
+  /// Name of a device, and number of its daemon's process. A client's address may be another's
+  /// later.
+  using DeviceKey = std::pair<std::string, std::uint64_t>;
+  static DeviceKey key_of(const DaemonClient& device);
+  std::map<std::tuple<std::string, std::string, DeviceKey, DeviceKey>, double>
       rates_;  ///< rates by condition and transport
-  std::map<DaemonClient*, Costs> standard_costs_;
+  std::map<DeviceKey, Costs> standard_costs_;
 };
 
 }  // namespace pareto::cluster

@@ -17,6 +17,8 @@ namespace {
 
 /// A peer that reads nothing keeps this side no longer.
 constexpr timeval kSendPatience{5, 0};
+/// A process that was stopped accepts no connection.
+constexpr timeval kConnectPatience{1, 0};
 
 Expected<sockaddr_un> socket_address(const std::filesystem::path& path) {
   sockaddr_un address{};
@@ -42,8 +44,12 @@ bool is_own_peer(const FileDescriptor& socket) {
   return peer.uid == 0 || peer.uid == ::geteuid();
 }
 
+void set_patience(const FileDescriptor& socket, const timeval& patience) {
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+}
+
 LineChannel patient_channel(FileDescriptor socket, std::size_t most) {
-  ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &kSendPatience, sizeof(kSendPatience));
+  set_patience(socket, kSendPatience);
   return LineChannel(std::move(socket), most);
 }
 
@@ -105,7 +111,10 @@ std::optional<LineChannel> accept_from(const FileDescriptor& listener, std::size
 Expected<LineChannel> connect_at(const std::filesystem::path& path, std::size_t most) {
   PARETO_ASSIGN(const sockaddr_un address, socket_address(path));
   FileDescriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (socket) set_patience(socket, kConnectPatience);
   if (!socket || ::connect(socket.get(), generic(address), sizeof(address)) != 0) {
+    // Others wait before this one.
+    if (errno == EAGAIN) return fail(ErrorCode::kTimeout, "{}: it does not answer", path.string());
     // One that a killed process left there refuses.
     if (errno == ECONNREFUSED) errno = ENOENT;
     return tl::unexpected(error_from_errno(errno, path.string()));

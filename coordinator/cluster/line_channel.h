@@ -44,8 +44,8 @@ Expected<FileDescriptor> listen_at(const std::filesystem::path& path);
 /// neither this one nor root.
 std::optional<LineChannel> accept_from(const FileDescriptor& listener,
                                        std::size_t most = LineChannel::kMaxLine);
-/// Connects to the socket at a path. Fails: kNotFound (nobody listens there), kPermission (another
-/// user's).
+/// Connects to the socket at a path. Fails: kNotFound (nobody listens there), kTimeout (who listens
+/// accepts nobody), kPermission (another user's).
 Expected<LineChannel> connect_at(const std::filesystem::path& path,
                                  std::size_t most = LineChannel::kMaxLine);
 

@@ -103,6 +103,15 @@ TEST_F(CodecChooserTest, EveryLinkByItsOwnRateMeasuredOnce) {
   EXPECT_TRUE(chosen({}).empty());
 }
 
+TEST_F(CodecChooserTest, AnotherDaemonOfTheSameNameIsMeasuredAgain) {
+  daemons_[0]->set_rate(1e12);
+  EXPECT_THAT(chosen({"auto"}), ElementsAre("none"));
+  daemons_[0]->set_rate(1e6);
+  EXPECT_THAT(chosen({"auto"}), ElementsAre("none"));
+  daemons_[0]->set_process(2);
+  EXPECT_THAT(chosen({"auto"}), ElementsAre("lz4"));
+}
+
 TEST_F(CodecChooserTest, ByTheNetworkAsItIs) {
   daemons_[0]->set_rate(1e12);
   EXPECT_THAT(chosen({"auto"}), ElementsAre("none"));

@@ -73,6 +73,7 @@ class FakeDaemon final : public cluster::DaemonClient {
   /// Lets its stages be spoken to by that name too; it is the same transport.
   void serve(const std::string& transport) { info_.data[transport] = listener_->address(); }
   void set_cpu(std::string cpu) { info_.cpu = std::move(cpu); }
+  void set_process(std::uint64_t process) { info_.process = process; }
   /// Sets what its shards run on.
   void set_device(std::string device) { info_.device = std::move(device); }
   void set_cores(int cores) { info_.cores = cores; }
