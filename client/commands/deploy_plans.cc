@@ -26,6 +26,7 @@ class DeployPlans::Opener final : public load::PipelineOpener {
   Expected<std::unique_ptr<load::StreamPipeline>> open() override {
     if (!opener_) {
       PARETO_ASSIGN(const plan::Plan plan, plans_.ready(named_));
+      plans_.set_next(plan);
       const std::lock_guard lock(mutex_);
       opener_ = plans_.opener_of(plan);
     }
@@ -97,6 +98,16 @@ void DeployPlans::set_current(const plan::Plan& plan) {
   current_ = plan;
 }
 
+plan::Plan DeployPlans::next() const {
+  const std::lock_guard lock(mutex_);
+  return next_;
+}
+
+void DeployPlans::set_next(const plan::Plan& plan) {
+  const std::lock_guard lock(mutex_);
+  next_ = plan;
+}
+
 cluster::CodecChooser& DeployPlans::add_codecs() {
   const std::lock_guard lock(mutex_);
   return codecs_.emplace_back(parts_.codec_error);
@@ -154,7 +165,7 @@ Expected<load::SwitchReport> DeployPlans::change_to(cluster::NamedPlan named) {
                           (named.plan.splits.empty() ? "" : ", " + join(named.plan.splits, "+")));
   request.opener = std::make_unique<Opener>(*this, named);
   PARETO_ASSIGN(load::SwitchReport report, desk_.ask(std::move(request)));
-  set_current(named.plan);
+  set_current(next());
   return report;
 }
 

@@ -93,6 +93,9 @@ class DeployPlans final : public ControlledDeployment {
   Expected<plan::Plan> ready(cluster::NamedPlan named);
   cluster::CodecChooser& add_codecs();
   void set_current(const plan::Plan& plan);
+  /// Returns the plan of the last change that was opened, with its transports named.
+  plan::Plan next() const;
+  void set_next(const plan::Plan& plan);
 
   const DeployParts parts_;
   const plan::Plan first_;
@@ -100,9 +103,10 @@ class DeployPlans final : public ControlledDeployment {
   load::DevicesInUse devices_;
   load::SwitchDesk desk_;
   const TimePoint begun_ = std::chrono::steady_clock::now();
-  mutable std::mutex mutex_;                  ///< guards both that follow
+  mutable std::mutex mutex_;                  ///< guards the three that follow
   std::deque<cluster::CodecChooser> codecs_;  ///< one for each opener: two may open at a time
   plan::Plan current_;
+  plan::Plan next_;
   std::mutex changing_;
 };
 
