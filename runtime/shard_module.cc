@@ -2,11 +2,13 @@
 
 #include <torch/csrc/jit/passes/constant_propagation.h>
 
-#include <sstream>
+#include <memory>
+#include <string>
 #include <string_view>
 #include <unordered_set>
 
 #include "runtime/archive/archive_check.h"
+#include "runtime/archive/memory_reader.h"
 #include "runtime/graph_check.h"
 #include "runtime/torch/compat.h"
 #include "runtime/torch/convert.h"
@@ -46,8 +48,9 @@ Expected<torch::jit::Module> load_archive(const plan::Shard& shard, c10::Device 
   try {
     install_safe_operators();
     PARETO_TRY(with_context(check_shard_archive(shard.archive), "the archive"));
-    std::istringstream stream(shard.archive);
-    torch::jit::Module module = torch::jit::load(stream, device);
+    std::string archive = shard.archive;
+    PARETO_TRY(hide_debug_records(archive));
+    torch::jit::Module module = torch::jit::load(std::make_shared<MemoryReader>(archive), device);
     PARETO_TRY(with_context(check_graphs(module), "the archive"));
     PARETO_TRY(with_context(check_tensor_bounds(module), "the archive"));
     const auto method = module.find_method("run");

@@ -1,7 +1,6 @@
 #include "runtime/archive/archive_check.h"
 
 #include <caffe2/serialize/inline_container.h>
-#include <caffe2/serialize/read_adapter_interface.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -17,6 +16,7 @@
 #include "runtime/archive/code_nesting.h"
 #include "runtime/archive/code_words.h"
 #include "runtime/archive/definition_chain.h"
+#include "runtime/archive/memory_reader.h"
 #include "runtime/archive/pickle_check.h"
 #include "runtime/archive/zip_records.h"
 
@@ -83,22 +83,6 @@ Expected<> check_records(const Records& records, const ReadRecord& read, const C
 
 /// Takes anything.
 Expected<> accept(const std::string& /*name*/, std::string_view /*text*/) { return {}; }
-
-/// Bytes in memory, as LibTorch reads them.
-class MemoryReader final : public caffe2::serialize::ReadAdapterInterface {
- public:
-  explicit MemoryReader(std::string_view bytes) : bytes_(bytes) {}
-
-  std::size_t size() const override { return bytes_.size(); }
-  std::size_t read(std::uint64_t at, void* into, std::size_t count,
-                   const char* /*what*/) const override {
-    if (at > bytes_.size()) return 0;
-    return bytes_.copy(static_cast<char*>(into), count, at);
-  }
-
- private:
-  std::string_view bytes_;
-};
 
 /// Checks an archive that only LibTorch reads. It tells a record's size with its bytes alone.
 Expected<> check_with_reader(std::string_view archive) {
@@ -188,6 +172,10 @@ Expected<> check_shard_archive(std::string_view archive) {
   return check_list(list, [&](const std::string& name, std::string_view text) -> Expected<> {
     return is_code(name) ? calls.check(text) : check_pickled_classes(text);
   });
+}
+
+Expected<> hide_debug_records(std::span<char> archive) {
+  return hide_records(archive, ".debug_pkl");
 }
 
 }  // namespace pareto::runtime

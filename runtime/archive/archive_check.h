@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "core/base/error.h"
@@ -26,5 +27,10 @@ inline constexpr std::uint64_t kMostCodeBytes = std::uint64_t{16} << 20;
 ///   (code_calls.h).
 /// Fails: kCorrupt; kPermission, with the operator's name and the line.
 Expected<> check_shard_archive(std::string_view archive);
+
+/// Hides from LibTorch the records that say which line of Python each line of code came from. It
+/// uses numbers in them as indices without a look at their bounds. Its errors then name lines of
+/// the archive. Fails: as read_zip_list (zip_records.h).
+Expected<> hide_debug_records(std::span<char> archive);
 
 }  // namespace pareto::runtime

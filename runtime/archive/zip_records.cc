@@ -147,9 +147,10 @@ Expected<Entry> read_entry(Bytes& bytes, std::uint64_t& at) {
   const std::uint64_t name_bytes = bytes.u16(at + 28);
   const std::uint64_t field_bytes = bytes.u16(at + 30);
   if (bytes.u16(at + 32) != 0) return no_archive("a record has a comment");
-  entry.record.name = bytes.part(at + kListEntryBytes, name_bytes);
+  entry.record.name_at = at + kListEntryBytes;
+  entry.record.name = bytes.part(entry.record.name_at, name_bytes);
   if (!is_plain_name(entry.record.name)) return no_archive("a record has a strange name");
-  PARETO_TRY(read_long_field(bytes, at + kListEntryBytes + name_bytes, field_bytes, entry));
+  PARETO_TRY(read_long_field(bytes, entry.record.name_at + name_bytes, field_bytes, entry));
   entry.record.compressed = entry.method == Z_DEFLATED;
   if (entry.method != 0 && !entry.record.compressed) {
     return no_archive("a record is compressed in another way than by Deflate");
@@ -243,6 +244,15 @@ Expected<std::string> read_zip_record(const ZipRecord& record) {
     return fail(ErrorCode::kCorrupt, "{}: it is damaged (its checksum is another)", record.name);
   }
   return content;
+}
+
+Expected<> hide_records(std::span<char> archive, std::string_view ending) {
+  PARETO_ASSIGN(const std::vector<ZipRecord> list, read_zip_list({archive.data(), archive.size()}));
+  for (const ZipRecord& record : list) {
+    if (!lower_case(record.name).ends_with(ending)) continue;
+    archive[record.name_at + record.name.size() - 1] = '-';
+  }
+  return {};
 }
 
 }  // namespace pareto::runtime

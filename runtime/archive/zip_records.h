@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,7 @@ struct ZipRecord {
   bool compressed = false;     ///< by Deflate; else `bytes` is the record
   std::string_view bytes{};    ///< its bytes in the archive
   std::uint32_t checksum = 0;  ///< CRC-32 of the record
+  std::uint64_t name_at = 0;   ///< place of its name in the list, from the archive's begin
 };
 
 /// Reads the list of an archive that can be read in one way only:
@@ -37,5 +39,9 @@ Expected<std::vector<ZipRecord>> read_zip_list(std::string_view archive);
 
 /// Returns the record's bytes, inflated. Fails: kCorrupt (another size or checksum).
 Expected<std::string> read_zip_record(const ZipRecord& record);
+
+/// Changes the list of an archive so that who looks for a record whose name ends so, in letters of
+/// any size, finds none. Nothing moves. `ending` has small letters. Fails: as read_zip_list.
+Expected<> hide_records(std::span<char> archive, std::string_view ending);
 
 }  // namespace pareto::runtime

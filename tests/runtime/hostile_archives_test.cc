@@ -10,8 +10,10 @@
 #endif
 
 #include "runtime/archive/archive_check.h"
+#include "runtime/archive/memory_reader.h"
 #include "runtime/archive/zip_records.h"
 #include "tests/runtime/strange_shard.h"
+#include "tests/support/debug_pickle.h"
 #include "tests/support/rewritten_archive.h"
 
 namespace pareto::runtime {
@@ -120,6 +122,37 @@ TEST(HostileArchives, WhatTheCheckReadsIsWhatLibTorchReads) {
     const auto [bytes, size] = reader.getRecord(record.name.substr(record.name.find('/') + 1));
     EXPECT_EQ(*content, std::string(static_cast<const char*>(bytes.get()), size)) << record.name;
   }
+}
+
+TEST(HostileArchives, LibTorchFindsNoRecordOfPythonsLines) {
+  std::string archive = whole_shard().archive;
+  const auto finds = [&] {
+    caffe2::serialize::PyTorchStreamReader reader(std::make_shared<MemoryReader>(archive));
+    EXPECT_TRUE(reader.hasRecord("code/__torch__.py"));
+    return reader.hasRecord("code/__torch__.py.debug_pkl") ||
+           reader.hasRecord("code/__torch__.PY.Debug_pkl");
+  };
+  ASSERT_TRUE(finds());
+  ASSERT_TRUE(hide_debug_records(archive));
+  EXPECT_FALSE(finds());
+}
+
+TEST(HostileArchives, AForgedRecordOfPythonsLinesIsNotRead) {
+  plan::Shard shard = whole_shard();
+  shard.archive = test::rewritten_archive(
+      shard.archive, [](const std::string&) { return test::debug_pickle_out_of_bounds(); },
+      ".debug_pkl");
+  const auto loaded = test::load(shard);
+  ASSERT_TRUE(loaded) << "an old coordinator sends such records: " << loaded.error().message;
+  // LibTorch looks for the line of what it cannot parse.
+  shard.archive = test::rewritten_archive(shard.archive, [](std::string code) {
+    const std::size_t at = code.find("torch.relu(");
+    EXPECT_NE(at, std::string::npos) << code;
+    return code.insert(at, "1 1 ");
+  });
+  const auto refused = test::load(shard);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kCorrupt) << refused.error().message;
 }
 
 TEST(HostileArchives, OtherFormatsAndStrangeRecordsAreRefused) {

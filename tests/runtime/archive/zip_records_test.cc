@@ -98,6 +98,26 @@ TEST(ZipRecords, ABombIsRefusedBeforeItIsInflated) {
   EXPECT_THAT(problem_of_archive(archive_of(many)), HasSubstr("10001 records; at most 10000"));
 }
 
+TEST(ZipRecords, ARecordThatIsHiddenIsNotFoundByItsName) {
+  const std::string good = archive_of(
+      {{"a/x.py", "code"}, {"a/x.py.debug_pkl", "0123"}, {"a/Y.PY.DEBUG_PKL", "4567", true}});
+  std::string hidden = good;
+  ASSERT_TRUE(hide_records(hidden, ".debug_pkl"));
+  EXPECT_EQ(hidden.size(), good.size());
+  // In the list only: who reads the archive by its list looks nowhere else for names.
+  EXPECT_EQ(hidden.substr(0, hidden.find("PK\x01\x02")), good.substr(0, good.find("PK\x01\x02")));
+  const std::string list = hidden.substr(hidden.find("PK\x01\x02"));
+  EXPECT_THAT(list, HasSubstr("a/x.py"));
+  EXPECT_THAT(list, testing::Not(HasSubstr(".debug_pkl")));
+  EXPECT_THAT(list, testing::Not(HasSubstr(".DEBUG_PKL")));
+  std::string none = archive_of({{"a/x.py", "code"}, {"a/debug_pkl", "0"}});
+  const std::string before = none;
+  ASSERT_TRUE(hide_records(none, ".debug_pkl"));
+  EXPECT_EQ(none, before);
+  std::string bad = "no archive";
+  EXPECT_FALSE(hide_records(bad, ".debug_pkl"));
+}
+
 TEST(ZipRecords, NoDamageIsReadAsSomethingElse) {
   const std::string good =
       archive_of({{"a/x", "0123456789"}, {"a/y", std::string(300, 'b'), true}, {"a/z", "zzz"}});
