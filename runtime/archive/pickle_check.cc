@@ -3,18 +3,31 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "runtime/archive/code_nesting.h"
+#include "runtime/archive/pickled_values.h"
 
 namespace pareto::runtime {
 namespace {
 
-/// The function whose last argument is a type in words.
+/// The function whose second argument is a type in words.
 constexpr std::string_view kTypeTag = "torch.jit._pickle\nrestore_type_tag";
+/// Functions of these modules return the list that they are given.
+constexpr std::array<std::string_view, 2> kListModules{"torch.jit._pickle\n", "__main__\n"};
+/// Names of this module are numbers, but for one function.
+constexpr std::string_view kNumberModule = "torch\n";
+constexpr std::string_view kDevice = "torch\ndevice";
+
+constexpr std::array<std::string_view, 2> kTensors{"torch._utils\n_rebuild_tensor",
+                                                   "torch._utils\n_rebuild_tensor_v2"};
+constexpr std::string_view kQuantisedTensor = "torch._utils\n_rebuild_qtensor";
+/// Functions that make tensors of which nothing can be known before: of indices that are not
+/// compared with sizes, and of what another function makes.
+constexpr std::array<std::string_view, 2> kUnknownTensors{"torch._utils\n_rebuild_sparse_tensor",
+                                                          "torch._tensor\n_rebuild_from_type_v2"};
 
 /// Pickles that begin otherwise LibTorch refuses.
 constexpr std::string_view kStart = "\x80\x02";
@@ -35,7 +48,7 @@ std::uint64_t element_size(std::string_view storage) {
   return 16;
 }
 
-/// A pickle's machine, of which nothing is kept of a value but how deep it is. Threads: one owner.
+/// A pickle's machine, of which little is kept of a value but how deep it is. Threads: one owner.
 class PickleScan {
  public:
   explicit PickleScan(std::string_view pickle) : size_(pickle.size()), rest_(pickle) {}
@@ -53,25 +66,15 @@ class PickleScan {
   }
 
  private:
-  using Id = std::uint32_t;
-  static constexpr std::size_t kStorageElements = 5;
-  struct Item {
-    std::uint32_t depth = 0;
-    Id last = 0;            ///< id of what came last into it
-    std::string_view text;  ///< text of a string, or a function's name
-    std::optional<std::int64_t> number{};
-  };
-  struct Entry {
-    Id id = 0;
-    bool got = false;  ///< true if it came from the memo
-  };
+  using Id = PickledValues::Id;
+  using Kind = PickledValue::Kind;
 
   Expected<> step(unsigned char instruction) {
     switch (instruction) {
       case 'N':
       case 0x88:
       case 0x89:
-        return push(0, {});
+        return push({});
       case 'K':
         return push_number(1);
       case 'M':
@@ -79,47 +82,43 @@ class PickleScan {
       case 'J':
         return push_number(4);
       case 'G':
-        return push(0, take(8));
+        return push({.text = take(8)});
       case 0x8a:  // LONG1
         return push_number(number(1));
       case 'U':
-        return push(0, take(number(1)));
+        return push({.text = take(number(1))});
       case 'X':
       case 'T':
-        return push(0, take(number(4)));
+        return push({.text = take(number(4))});
       case 'c':
-        return push(0, two_lines());
+        return push_function();
       case ')':
+        return gather(0, Kind::kTuple);
       case ']':
       case '}':
-        return push(1, {});
+        return push({.depth = 1});
       case '(':
         marks_.push_back(stack_.size());
         return {};
-      case 't':
-        return gather_tuple();
-      case 'l':
-        return gather_from_mark();
-      case 'd':
-        PARETO_TRY(check_pairs());
-        return gather_from_mark();
       case 0x85:  // TUPLE1 to TUPLE3
       case 0x86:
       case 0x87:
-        return gather(instruction - 0x84U);
+        return gather(instruction - 0x84U, Kind::kTuple);
+      case 't':
+      case 'l':
+      case 'd':
+      case 'u':
+      case 'e':
+        return step_from_mark(instruction);
       case 'a':
-      case 'b':
         return add(1);
       case 's':
         return add(2);
-      case 'u':
-        PARETO_TRY(check_pairs());
-        return add_from_mark();
-      case 'e':
-        return add_from_mark();
+      case 'b':
       case 'R':
-      case 0x81:  // NEWOBJ
         return call();
+      case 0x81:  // NEWOBJ
+        return make();
       case 'Q':
         return claim();
       case 'q':
@@ -134,6 +133,17 @@ class PickleScan {
         ended_ = true;
         return {};
     }
+  }
+  /// Follows an instruction that takes all values above the last mark.
+  Expected<> step_from_mark(unsigned char instruction) {
+    if (marks_.empty() || marks_.back() > stack_.size()) return nothing_there();
+    const std::size_t count = stack_.size() - marks_.back();
+    marks_.pop_back();
+    if ((instruction == 'd' || instruction == 'u') && count % 2 != 0) {
+      return fail(ErrorCode::kCorrupt, "its values have a key without a value");
+    }
+    if (instruction == 'u' || instruction == 'e') return add(count);
+    return gather(count, instruction == 't' ? Kind::kTuple : Kind::kOther);
   }
 
   std::string_view take(std::size_t count) {
@@ -164,49 +174,38 @@ class PickleScan {
     return lines;
   }
 
-  Expected<> push(std::uint32_t depth, std::string_view text, Id last = 0) {
-    if (depth > kDeepestValue) {
-      return fail(ErrorCode::kCorrupt, "its values nest deeper than {} levels", kDeepestValue);
-    }
-    stack_.push_back({static_cast<Id>(items_.size()), false});
-    items_.push_back({depth, last, text});
+  static tl::unexpected<Error> nothing_there() {
+    return fail(ErrorCode::kCorrupt, "its values take one where there is none");
+  }
+  static tl::unexpected<Error> too_deep() {
+    return fail(ErrorCode::kCorrupt, "its values nest deeper than {} levels", kDeepestValue);
+  }
+
+  Expected<> push(const PickledValue& value) {
+    if (value.depth > kDeepestValue) return too_deep();
+    stack_.push_back(values_.add(value));
     return {};
   }
   /// Pushes a whole number of that many bytes; only numbers of one and two bytes have no sign.
   Expected<> push_number(std::size_t bytes) {
-    if (bytes > sizeof(std::int64_t)) return push(0, take(bytes));
+    if (bytes > sizeof(std::int64_t)) return push({.text = take(bytes)});
     const std::uint64_t value = number(bytes);
     const bool is_signed = bytes > 2;
     const std::size_t unused = 8 * (sizeof(std::int64_t) - bytes);
-    PARETO_TRY(push(0, {}));
-    items_.back().number = is_signed && unused < 64
+    return push({.number = is_signed && unused < 64
                                ? static_cast<std::int64_t>(value << unused) >> unused
-                               : static_cast<std::int64_t>(value);
-    return {};
+                               : static_cast<std::int64_t>(value),
+                 .kind = Kind::kNumber});
   }
-  static tl::unexpected<Error> nothing_there() {
-    return fail(ErrorCode::kCorrupt, "its values take one where there is none");
-  }
-  /// Returns how many values are above the last mark.
-  Expected<std::size_t> since_mark() const {
-    if (marks_.empty() || marks_.back() > stack_.size()) return nothing_there();
-    return stack_.size() - marks_.back();
-  }
-  /// Checks that keys and values above the last mark are equally many.
-  Expected<> check_pairs() const {
-    PARETO_ASSIGN(const std::size_t count, since_mark());
-    if (count % 2 == 0) return {};
-    return fail(ErrorCode::kCorrupt, "its values have a key without a value");
-  }
-  Expected<> gather_from_mark() {
-    PARETO_ASSIGN(const std::size_t count, since_mark());
-    marks_.pop_back();
-    return gather(count);
-  }
-  Expected<> add_from_mark() {
-    PARETO_ASSIGN(const std::size_t count, since_mark());
-    marks_.pop_back();
-    return add(count);
+  /// Pushes what has a name. LibTorch has a number for it, too.
+  Expected<> push_function() {
+    const std::string_view name = two_lines();
+    if (std::ranges::find(kUnknownTensors, name) != kUnknownTensors.end()) {
+      return fail(ErrorCode::kCorrupt, "its values have a tensor made by {}, which nobody checks",
+                  name.substr(name.find('\n') + 1));
+    }
+    const bool can_be_called = !name.starts_with(kNumberModule) || name == kDevice;
+    return push({.text = name, .kind = can_be_called ? Kind::kFunction : Kind::kOther});
   }
   /// A value that was taken from the stack.
   struct Taken {
@@ -216,78 +215,101 @@ class PickleScan {
   Expected<Taken> pop(std::size_t count) {
     if (count > stack_.size()) return nothing_there();
     Taken taken;
-    if (count > 0) taken.top = stack_.back().id;
+    if (count > 0) taken.top = stack_.back();
     for (; count > 0; --count) {
-      taken.deepest = std::max(taken.deepest, items_[stack_.back().id].depth);
+      taken.deepest = std::max(taken.deepest, values_[stack_.back()].depth);
       stack_.pop_back();
     }
     return taken;
   }
-  Expected<> gather(std::size_t count) {
+  Expected<> gather(std::size_t count, Kind kind) {
+    if (count > stack_.size()) return nothing_there();
+    const std::vector<Id> elements(stack_.end() - static_cast<std::ptrdiff_t>(count), stack_.end());
     PARETO_ASSIGN(const Taken taken, pop(count));
-    return push(taken.deepest + 1, {}, taken.top);
-  }
-  /// Gathers a tuple, and remembers its elements if it may name a storage.
-  Expected<> gather_tuple() {
-    PARETO_ASSIGN(const std::size_t count, since_mark());
-    std::array<Id, kStorageElements> elements{};
-    for (std::size_t i = 0; i < std::min(count, kStorageElements); ++i) {
-      elements[i] = stack_[stack_.size() - count + i].id;
-    }
-    PARETO_TRY(gather_from_mark());
-    if (count >= kStorageElements) storages_[stack_.back().id] = elements;
+    const std::uint32_t depth = taken.deepest + 1;
+    if (kind != Kind::kTuple) return push({.depth = depth});
+    if (depth > kDeepestValue) return too_deep();
+    stack_.push_back(values_.add_tuple(depth, elements));
     return {};
   }
   /// Notes what a storage takes for granted: ("storage", its class, its record, a device, its
   /// elements).
   Expected<> claim() {
-    if (stack_.empty()) return nothing_there();
-    if (const auto found = storages_.find(stack_.back().id); found != storages_.end()) {
-      const std::int64_t elements = items_[found->second[4]].number.value_or(0);
-      std::uint64_t bytes = 0;
-      if (elements < 0 ||
-          __builtin_mul_overflow(static_cast<std::uint64_t>(elements),
-                                 element_size(items_[found->second[1]].text), &bytes)) {
-        return fail(ErrorCode::kCorrupt, "its values have a tensor of {} elements", elements);
-      }
-      std::uint64_t& most = claimed_[std::string(items_[found->second[2]].text)];
-      most = std::max(most, bytes);
+    PARETO_ASSIGN(const Taken taken, pop(1));
+    const PickledValue& tuple = values_[taken.top];
+    const PickledValue* const count = values_.element(tuple, 4);
+    if (count == nullptr || count->kind != Kind::kNumber) {
+      return fail(ErrorCode::kCorrupt,
+                  "its values have a tensor of nobody knows how many elements");
     }
-    return gather(1);
+    const std::int64_t elements = count->number;
+    std::uint64_t bytes = 0;
+    if (elements < 0 ||
+        __builtin_mul_overflow(static_cast<std::uint64_t>(elements),
+                               element_size(values_.element(tuple, 1)->text), &bytes)) {
+      return fail(ErrorCode::kCorrupt, "its values have a tensor of {} elements", elements);
+    }
+    std::uint64_t& most = claimed_[std::string(values_.element(tuple, 2)->text)];
+    most = std::max(most, bytes);
+    return push({.number = elements, .depth = taken.deepest + 1, .kind = Kind::kStorage});
   }
   /// Puts the topmost values into the one below them.
   Expected<> add(std::size_t count) {
     PARETO_ASSIGN(const Taken taken, pop(count));
     if (stack_.empty()) return nothing_there();
-    // What has been put into others already would make these deeper, unseen.
-    if (stack_.back().got) {
+    PickledValue& changed = values_[stack_.back()];
+    // What has been put into others already would make these deeper, unseen, or hold itself.
+    if (changed.done) {
       return fail(ErrorCode::kCorrupt, "it changes a value after it was put into another");
     }
-    Item& changed = items_[stack_.back().id];
     changed.depth = std::max(changed.depth, taken.deepest + 1);
-    changed.last = taken.top;
-    if (changed.depth <= kDeepestValue) return {};
-    return fail(ErrorCode::kCorrupt, "its values nest deeper than {} levels", kDeepestValue);
+    return changed.depth <= kDeepestValue ? Expected<>{} : too_deep();
   }
-  Expected<> call() {
+  static tl::unexpected<Error> no_function() {
+    return fail(ErrorCode::kCorrupt, "its values call what is no function");
+  }
+  /// Makes an object of a class; what it holds comes by call().
+  Expected<> make() {
     PARETO_ASSIGN(const Taken arguments, pop(1));
-    PARETO_ASSIGN(const Taken function, pop(1));
-    if (items_[function.top].text == kTypeTag) {
-      PARETO_TRY(with_context(check_nesting(items_[items_[arguments.top].last].text), "a type"));
+    PARETO_ASSIGN(const Taken made, pop(1));
+    const PickledValue object = values_[made.top];
+    if (object.kind != Kind::kFunction) return no_function();
+    return push({.text = object.text, .depth = arguments.deepest + 1, .kind = Kind::kFunction});
+  }
+  /// Calls a function, or fills an object: LibTorch does the same for both.
+  Expected<> call() {
+    PARETO_ASSIGN(const Taken given, pop(1));
+    PARETO_ASSIGN(const Taken called, pop(1));
+    const PickledValue function = values_[called.top];
+    const PickledValue arguments = values_[given.top];
+    // LibTorch would take any number for a function.
+    if (function.kind != Kind::kFunction) return no_function();
+    const PickledValue* const type = values_.element(arguments, 1);
+    if (function.text == kTypeTag && type != nullptr) {
+      PARETO_TRY(with_context(check_nesting(type->text), "a type"));
     }
-    return push(arguments.deepest + 1, {});
+    PickledValue result{.depth = given.deepest + 1};
+    result.done = std::ranges::any_of(
+        kListModules, [&](std::string_view module) { return function.text.starts_with(module); });
+    const bool quantised = function.text == kQuantisedTensor;
+    if (quantised || std::ranges::find(kTensors, function.text) != kTensors.end()) {
+      PARETO_ASSIGN(result.number, elements_of_tensor(values_, arguments, quantised));
+      result.kind = Kind::kTensor;
+    }
+    return push(result);
   }
   Expected<> put(std::size_t place) {
     if (stack_.empty()) return nothing_there();
     // Places are counted up from 0, and each takes an instruction.
     if (place >= size_) return fail(ErrorCode::kCorrupt, "its values have no place {}", place);
-    memo_[place] = stack_.back().id;
+    memo_[place] = stack_.back();
     return {};
   }
   Expected<> get(std::size_t place) {
     const auto found = memo_.find(place);
     if (found == memo_.end()) return nothing_there();
-    stack_.push_back({found->second, true});
+    values_[found->second].done = true;
+    stack_.push_back(found->second);
     return {};
   }
 
@@ -295,11 +317,10 @@ class PickleScan {
   std::string_view rest_;
   bool ended_ = false;
   bool truncated_ = false;  ///< an instruction lacks its bytes
-  std::vector<Item> items_{1};
-  std::vector<Entry> stack_;
+  PickledValues values_;
+  std::vector<Id> stack_;
   std::vector<std::size_t> marks_;
   std::unordered_map<std::size_t, Id> memo_;
-  std::unordered_map<Id, std::array<Id, kStorageElements>> storages_;
   ClaimedBytes claimed_;
 };
 

@@ -1,6 +1,6 @@
 // Checks pickles of a TorchScript archive before LibTorch reads them. LibTorch takes values from an
 // empty stack, and makes its memo as long as a number says. It frees nested values by nested calls.
-// Each of these can end the process.
+// It uses tensors without a look at their bounds. Each of these can end the process.
 #pragma once
 
 #include <cstddef>
@@ -20,9 +20,14 @@ inline constexpr std::size_t kDeepestValue = 2000;
 /// elements.
 using ClaimedBytes = std::map<std::string, std::uint64_t, std::less<>>;
 
-/// Checks a pickle without making its values. Values must be there when they are taken, and nest no
-/// deeper than kDeepestValue. The types written in it must nest no deeper than code may. An
-/// instruction that LibTorch does not know ends the check, because LibTorch refuses it.
+/// Checks a pickle without making its values:
+/// - Values must be there when they are taken, nest no deeper than kDeepestValue, and hold nothing
+///   that holds them.
+/// - Tensors must lie within their storages (pickled_values.h).
+/// - What is called must have a name.
+/// - The types written in it must nest no deeper than code may.
+///
+/// An instruction that LibTorch does not know ends the check, because LibTorch refuses it.
 /// Fails: kCorrupt.
 Expected<ClaimedBytes> check_values(std::string_view pickle);
 

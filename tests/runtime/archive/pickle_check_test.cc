@@ -6,6 +6,7 @@
 #include <random>
 #include <string>
 
+#include "tests/runtime/archive/made_archive.h"
 #include "tests/runtime/archive/times.h"
 
 namespace pareto::runtime {
@@ -98,6 +99,142 @@ TEST(PickleCheck, TypesInWordsNestNoDeeperThanCode) {
   std::string deep = times(40, "List[") + "int" + times(40, "]");
   deep.resize(243, ' ');
   EXPECT_TRUE(check_values(tagged(deep)));
+}
+
+/// Returns a tuple of small whole numbers.
+std::string numbers(const std::string& bytes) {
+  std::string tuple = "(";
+  for (const char byte : bytes) tuple += std::string("K") + byte;
+  return tuple + "t";
+}
+
+/// Returns a tensor of float32 numbers in a storage of `elements`.
+std::string floats(char elements, const std::string& offset, const std::string& sizes,
+                   const std::string& strides) {
+  return "ctorch._utils\n_rebuild_tensor_v2\n(" + storage("FloatStorage", "0", elements) + offset +
+         sizes + strides + "\x89" + "ccollections\nOrderedDict\n)RtR";
+}
+
+std::string floats(char elements, char offset, const std::string& sizes,
+                   const std::string& strides) {
+  return floats(elements, std::string("K") + offset, numbers(sizes), numbers(strides));
+}
+
+/// Returns a quantised tensor of four channels of two.
+std::string channels(const std::string& scales, const std::string& zero_points,
+                     const std::string& axis) {
+  return "ctorch._utils\n_rebuild_qtensor\n(" + storage("QInt8Storage", "1", 8) + "K" +
+         std::string(1, '\0') + numbers({4, 2}) + numbers({2, 1}) +
+         "(ctorch\nper_channel_affine\n" + scales + zero_points + axis + "t" + "\x89" +
+         "ccollections\nOrderedDict\n)RtR";
+}
+
+/// Returns why the values are refused; empty: they are not.
+std::string refusal_of_values(const std::string& values) {
+  const auto checked = check_values(pickle(values));
+  if (checked) return "";
+  EXPECT_EQ(checked.error().code, ErrorCode::kCorrupt);
+  return checked.error().message;
+}
+
+TEST(PickleCheck, TensorsLieWithinTheirStorage) {
+  const std::string zero(1, '\0');
+  for (const std::string& good :
+       {floats(4, 0, {4}, {1}), floats(4, 2, {2}, {1}), floats(4, 0, {2, 2}, {2, 1}),
+        floats(4, 3, "", ""), floats(4, 0, {100, 4}, zero + "\1"),
+        floats(0, 9, zero + "\7", "\7\1"), floats(4, "K\1", "K\3\x85", "K\1\x85"),
+        floats(4, std::string("K\0", 2), "K\2K\2\x86", "K\2K\1\x86"), floats(4, "K\3", ")", ")")}) {
+    EXPECT_EQ(refusal_of_values(good), "");
+  }
+  const std::string whole("\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f", 10);
+  for (const std::string& bad :
+       {floats(4, 0, {5}, {1}), floats(4, 1, {4}, {1}), floats(4, 0, {2}, {4}),
+        floats(4, 4, "", ""), floats(0, 0, "", ""), floats(4, whole, numbers({1}), numbers({1})),
+        floats(4, "K\1", "(K\2t", "(" + whole + "t"),
+        floats(4, std::string("K\0", 2), "(" + whole + whole + "t", numbers(zero + zero))}) {
+    EXPECT_THAT(refusal_of_values(bad), HasSubstr("larger than its bytes"));
+  }
+  const std::string minus("J\xff\xff\xff\xff");
+  for (const std::string& unknown :
+       {floats(4, minus, numbers({1}), numbers({1})),
+        floats(4, "K\1", "(" + minus + "t", numbers({1})),
+        floats(4, "K\1", numbers({1}), "(" + minus + "t"),
+        floats(4, "N", numbers({1}), numbers({1})), floats(4, "K\1", "](K\1e", numbers({1})),
+        floats(4, 1, {1}, {1, 1}), floats(4, "K\1", "(ctorch\nFloatStorage\nt", numbers({1})),
+        floats(4, "K\1", numbers(std::string(65, '\1')), numbers(std::string(65, '\1')))}) {
+    EXPECT_THAT(refusal_of_values(unknown), HasSubstr("its values have a tensor "));
+  }
+  EXPECT_THAT(refusal_of_values("ctorch._utils\n_rebuild_tensor_v2\n(NK\1(t(ttR"),
+              HasSubstr("without a storage"));
+  EXPECT_THAT(refusal_of_values("ctorch._utils\n_rebuild_tensor_v2\n(" + floats(4, 0, {4}, {1}) +
+                                "K\1(t(ttR"),
+              HasSubstr("without a storage"));
+}
+
+TEST(PickleCheck, ChannelsHaveAsManyScalesAndZeroPoints) {
+  const std::string four = floats(4, 0, {4}, {1});
+  const std::string axis("K\0", 2);
+  EXPECT_EQ(refusal_of_values(channels(four, four, axis)), "");
+  EXPECT_EQ(refusal_of_values(channels(four, four, "K\1")), "") << "more than there are channels";
+  const std::string three = floats(4, 0, {3}, {1});
+  for (const std::string& bad :
+       {channels(three, four, axis), channels(four, three, axis), channels("N", four, axis),
+        channels(storage("FloatStorage", "0", 4), four, axis), channels(four, four, "K\2"),
+        channels(four, four, "N"), channels(four, four, "J\xff\xff\xff\xff")}) {
+    EXPECT_THAT(refusal_of_values(bad), HasSubstr("its values have a tensor "));
+  }
+  // One scale for all.
+  EXPECT_EQ(
+      refusal_of_values("ctorch._utils\n_rebuild_qtensor\n(" + storage("QInt8Storage", "1", 8) +
+                        axis + numbers({8}) + numbers({1}) + "(ctorch\nper_tensor_affine\nG" +
+                        std::string(8, '\0') + axis + "t\x89NtR"),
+      "");
+}
+
+TEST(PickleCheck, TensorsThatNobodyKnowsAreRefused) {
+  EXPECT_THAT(refusal_of_values("ctorch._utils\n_rebuild_sparse_tensor\n"),
+              HasSubstr("_rebuild_sparse_tensor"));
+  EXPECT_THAT(refusal_of_values("ctorch._tensor\n_rebuild_from_type_v2\n"),
+              HasSubstr("_rebuild_from_type_v2"));
+}
+
+TEST(PickleCheck, WhatIsCalledHasAName) {
+  // LibTorch takes any number for the function of that number.
+  const std::string function = "ctorch._utils\n_rebuild_tensor_v2\n";
+  for (const std::string& values :
+       {function + std::string("K\0)R", 4), function + std::string("K\0)b", 4),
+        function + std::string("K\0)\x81)b", 6), function + "ctorch\nByteStorage\n)R",
+        std::string("K\1\x85N\x81")}) {
+    EXPECT_THAT(refusal_of_values(values), HasSubstr("call what is no function"));
+  }
+  EXPECT_EQ(refusal_of_values("c__torch__\nA\nq\1)\x81}(" + text("x") + "K\1ub" + "h\1)\x81}(" +
+                              text("x") + "K\1ub\x86"),
+            "")
+      << "two objects of one class";
+}
+
+TEST(PickleCheck, NothingHoldsItself) {
+  const std::string same = "ctorch.jit._pickle\nbuild_intlist\n(";
+  for (const std::string& values : {std::string("]q\1]h\1aa"), "]q\1" + same + "h\1tR]h\1aa",
+                                    same + "]tR]a", std::string("c__main__\nIntList\n]R]a")}) {
+    EXPECT_THAT(refusal_of_values(values), HasSubstr("after it was put into another")) << values;
+  }
+}
+
+TEST(PickleCheck, TheTypeOfAListIsTheSecondArgument) {
+  const std::string deep = times(1000, "List[") + "int" + times(1000, "]");
+  EXPECT_THAT(refusal_of_values("ctorch.jit._pickle\nrestore_type_tag\n(]X" +
+                                test::number(deep.size(), 4) + deep + text("int") + "tR"),
+              HasSubstr("a type: "));
+}
+
+TEST(PickleCheck, AStorageSaysHowManyElementsItHas) {
+  for (const std::string& elements : {std::string("N"), std::string("ctorch\nFloatStorage\n")}) {
+    EXPECT_THAT(refusal_of_values("(" + text("storage") + "ctorch\nByteStorage\n" + text("0") +
+                                  text("cpu") + elements + "tQ"),
+                HasSubstr("how many elements"));
+  }
+  EXPECT_THAT(refusal_of_values("NQ"), HasSubstr("how many elements"));
 }
 
 /// Whatever the instructions: an answer, and memory that is no multiple of what the pickle has.
