@@ -28,6 +28,8 @@ class CodeCalls {
   /// - Functions and methods of the archive.
   /// - A few words of the language, such as `int` and `range`.
   ///
+  /// It may define no Enum.
+  ///
   /// Values of attributes, and defaults of arguments, are computed while LibTorch reads them: they
   /// may only be written out. Packed weights of quantised layers are the only objects of LibTorch
   /// (check_class()).

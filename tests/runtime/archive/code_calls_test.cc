@@ -144,5 +144,14 @@ TEST(CodeCalls, MoreCallsThanAnyModelHasAreRefused) {
   EXPECT_THAT(problem_of_code(code), HasSubstr("calls"));
 }
 
+TEST(CodeCalls, NoClassIsAnEnum) {
+  const auto of_base = [](const std::string& base) {
+    return problem_of_code("class A(" + base + "):\n  RED = 0\n");
+  };
+  EXPECT_THAT(of_base("Enum"), HasSubstr("no shard may define an Enum"));
+  EXPECT_THAT(of_base(" \\\n Enum "), HasSubstr("no shard may define an Enum"));
+  EXPECT_EQ(of_base("Enums"), "");
+}
+
 }  // namespace
 }  // namespace pareto::runtime
