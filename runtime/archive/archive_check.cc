@@ -124,11 +124,17 @@ Expected<> check_record_name(const std::string& name) {
   return fail(ErrorCode::kPermission, "no shard has a record \"{}\"", name);
 }
 
+/// The bytes by which LibTorch takes a file for one of its format for phones, and their place. It
+/// reads such a file without any check. An archive whose first record is further behind has room.
+constexpr std::string_view kPhoneFormat = "PTMF";
+constexpr std::size_t kPhoneFormatPlace = 4;
+
 /// Reads the list of a shard's records, and checks their names, sizes and checksums. Names have no
 /// root.
 Expected<std::vector<ZipRecord>> read_shard_list(std::string_view archive) {
   PARETO_ASSIGN(auto records, read_zip_list(archive));
-  const std::string root = records.empty() ? "" : records[0].name;
+  if (records.empty()) return fail(ErrorCode::kCorrupt, "it is an archive of nothing");
+  const std::string root = records[0].name;
   for (ZipRecord& record : records) {
     const bool same =
         record.name.substr(0, record.name.find('/')) == root.substr(0, root.find('/'));
@@ -144,6 +150,13 @@ Expected<std::vector<ZipRecord>> read_shard_list(std::string_view archive) {
 }  // namespace
 
 Expected<> check_archive(std::string_view archive) {
+  if (archive.substr(std::min(archive.size(), kPhoneFormatPlace)).starts_with(kPhoneFormat)) {
+    return fail(
+        ErrorCode::kCorrupt,
+        "it is a file of LibTorch's FlatBuffers format for phones (\"{}\" at byte {}), which "
+        "is not read here; save the model with torch.jit.save",
+        kPhoneFormat, kPhoneFormatPlace);
+  }
   if (auto list = read_zip_list(archive)) {
     for (ZipRecord& record : *list) record.name = without_root(record.name);
     return check_list(*list, accept);

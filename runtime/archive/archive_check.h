@@ -12,7 +12,9 @@ namespace pareto::runtime {
 /// Checks the archive's code and values before LibTorch reads them:
 /// - They nest no deeper than a stack bears (code_nesting.h, class_bodies.h, definition_chain.h).
 /// - No value is taken where there is none (pickle_check.h).
-/// - Records of weights are as large as the tensors in them say.
+/// - Records of weights are as large as the tensors in them say, and tensors lie within them.
+/// - It is no file of LibTorch's format for phones, which is read without any check.
+///
 /// Fails: kCorrupt. An archive that cannot be read at all passes: LibTorch says why it refuses it.
 Expected<> check_archive(std::string_view archive);
 
@@ -20,7 +22,8 @@ Expected<> check_archive(std::string_view archive);
 inline constexpr std::uint64_t kMostCodeBytes = std::uint64_t{16} << 20;
 
 /// Checks the archive of a shard, which somebody else made, before LibTorch reads any of it:
-/// - It can be read in one way only, and is as large as it says (zip_records.h).
+/// - It can be read in one way only, and is as large as it says (zip_records.h). It begins with a
+///   record.
 /// - It has the records of a TorchScript module, and no others.
 /// - What check_archive() checks.
 /// - Its code calls nothing but operators that shards may use and its own functions

@@ -167,6 +167,7 @@ Expected<Entry> read_entry(Bytes& bytes, std::uint64_t& at) {
 /// becomes that of this one.
 Expected<> take_bytes(Bytes& bytes, Entry& entry, std::uint64_t& at) {
   const std::uint64_t header = entry.header;
+  if (at == 0 && header != 0) return no_archive("something stands before its first record");
   if (header < at || header - at > kMostBehindRecord) return no_archive("records overlap");
   const std::uint64_t name_bytes = bytes.u16(header + 26);
   if (bytes.part(header, 4) != "PK\x03\x04" ||

@@ -30,7 +30,8 @@ struct ZipRecord {
 
 /// Reads the list of an archive that can be read in one way only:
 /// - The list ends the file, without a comment, on one disk.
-/// - Records follow each other without overlaps, and their own headers say what the list says.
+/// - Records follow each other without overlaps, and their own headers say what the list says. The
+///   first one begins the archive.
 /// - Names are of printable ASCII without "..", "\" or a "/" at the beginning, and no two differ
 ///   only in the size of letters.
 ///

@@ -147,9 +147,36 @@ TEST(CheckShardArchive, WhatIsNoArchiveIsRefused) {
   }
 }
 
-TEST(CheckShardArchive, AnArchiveOfNothingHasNothingWrong) {
-  // That it has no method is for who loads it to say.
-  EXPECT_TRUE(check_shard_archive(archive_of({})));
+/// Returns an archive whose first record stands behind 24 bytes: "PK", then what marks LibTorch's
+/// format for phones.
+std::string marked_for_phones() {
+  const std::string mark = "PK\x03\x04PTMF" + std::string(16, '\0');
+  std::vector<Made> records{{"a/data.pkl", kNonePickle}, {"a/version", "3\n"}};
+  for (Made& record : records) record.shift = static_cast<std::int64_t>(mark.size());
+  std::string archive = mark + archive_of(records);
+  // The place of the list, in front of the size of a comment.
+  const std::size_t place = archive.size() - 6;
+  const std::size_t list = archive.find("PK\x01\x02");
+  archive.replace(place, 4, test::number(list, 4));
+  return archive;
+}
+
+TEST(CheckShardArchive, AnArchiveBeginsWithARecord) {
+  for (const std::string& archive : {archive_of({}), marked_for_phones()}) {
+    EXPECT_EQ(refusal_of_shard(archive).code, ErrorCode::kCorrupt);
+  }
+  EXPECT_THAT(refusal_of_shard(marked_for_phones()).message, HasSubstr("before its first record"));
+}
+
+TEST(CheckArchive, AFileOfTheFormatForPhonesIsRefused) {
+  for (const std::string& archive : {marked_for_phones(), std::string("\0\0\0\0PTMF", 8),
+                                     std::string("PK\x03\x04PTMF and so on")}) {
+    const auto checked = check_archive(archive);
+    ASSERT_FALSE(checked);
+    EXPECT_EQ(checked.error().code, ErrorCode::kCorrupt);
+    EXPECT_THAT(checked.error().message, HasSubstr("format for phones"));
+  }
+  EXPECT_TRUE(check_archive("PTMF"));
 }
 
 TEST(CheckArchive, LeavesToLibTorchWhatCannotBeRead) {
