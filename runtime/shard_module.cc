@@ -43,8 +43,13 @@ void name_scopes(const torch::jit::Module& module, const plan::Shard& shard) {
   }
 }
 
-Expected<torch::jit::Module> load_archive(const plan::Shard& shard, c10::Device device,
-                                          WrittenWeights written) {
+struct LoadedArchive {
+  torch::jit::Module module;
+  bool writes_through_calls = false;  ///< weights that it is given must be its own
+};
+
+Expected<LoadedArchive> load_archive(const plan::Shard& shard, c10::Device device,
+                                     WrittenWeights written) {
   try {
     install_safe_operators();
     PARETO_TRY(with_context(check_shard_archive(shard.archive), "the archive"));
@@ -60,6 +65,8 @@ Expected<torch::jit::Module> load_archive(const plan::Shard& shard, c10::Device 
       return fail(ErrorCode::kCorrupt, "the archive takes {} values, its manifest says {}",
                   arguments, shard.inputs.size());
     }
+    // Before questions are put into the graphs, of which nobody knows what they write.
+    const bool through_calls = writes_through_calls(module);
     module.eval();
     map_devices(module, device);
     insert_stop_checks_into_calls(module);
@@ -69,7 +76,7 @@ Expected<torch::jit::Module> load_archive(const plan::Shard& shard, c10::Device 
     torch::jit::ConstantPropagation(graph);
     if (written == WrittenWeights::kCopied) keep_weights(module);
     name_scopes(module, shard);
-    return module;
+    return LoadedArchive{std::move(module), through_calls};
   } catch (const std::exception& error) {
     return fail(ErrorCode::kCorrupt, "LibTorch {} cannot load the archive (written by {}): {}",
                 torch_version(), shard.torch_version, first_line(error));
@@ -119,7 +126,9 @@ std::vector<torch::jit::Node*> operator_nodes(const torch::jit::Module& module,
 
 Expected<torch::jit::Module> load_module(const plan::Shard& shard, const WeightSource& weights,
                                          c10::Device device, WrittenWeights written) {
-  PARETO_ASSIGN(torch::jit::Module module, load_archive(shard, device, written));
+  PARETO_ASSIGN(const LoadedArchive archive, load_archive(shard, device, written));
+  const torch::jit::Module& module = archive.module;
+  const bool own = archive.writes_through_calls && written == WrittenWeights::kCopied;
   PARETO_TRY(check_all_named(module, shard));
   for (const plan::WeightRef& weight : shard.weights) {
     if (!module.hasattr(weight.name)) {
@@ -127,7 +136,8 @@ Expected<torch::jit::Module> load_module(const plan::Shard& shard, const WeightS
     }
     PARETO_ASSIGN(const Tensor tensor, fetch_weight(weight, weights));
     try {
-      module._ivalue()->setAttr(weight.name, to_torch(tensor).to(device));
+      at::Tensor given = to_torch(tensor).to(device);
+      module._ivalue()->setAttr(weight.name, own ? given.clone() : given);
     } catch (const std::exception& error) {
       return fail(ErrorCode::kCorrupt, "weight {}: {}", weight.name, first_line(error));
     }

@@ -63,6 +63,19 @@ bool writes_anything(Block* block) {
   });
 }
 
+bool writes_through_calls(const jit::Module& module) {
+  const auto functions = module._ivalue()->compilation_unit()->get_functions();
+  if (functions.size() < 2) return false;
+  return std::ranges::any_of(functions, [](jit::Function* function) {
+    auto* const code = jit::tryToGraphFunction(*function);
+    if (code == nullptr || writes_anything(code->graph()->block())) return true;
+    bool trains = false;
+    for_each_node(code->graph()->block(),
+                  [&](Node* node) { trains = trains || !statistics_of(node).empty(); });
+    return trains;
+  });
+}
+
 jit::Value* cloned(jit::Value* tensor) {
   Graph& graph = *tensor->owningGraph();
   const bool is_input = tensor->node() == graph.param_node();

@@ -17,6 +17,11 @@ void for_each_node(torch::jit::Block* block, const std::function<void(torch::jit
 /// Returns whether an operator of the block, or of a block inside, is known to write to something.
 bool writes_anything(torch::jit::Block* block);
 
+/// Returns whether some function of the module's archive may write to the module's tensors so that
+/// written_tensors() of one graph does not find it: one function hands them on, another one writes.
+/// A module of one function never does.
+bool writes_through_calls(const torch::jit::Module& module);
+
 /// Lets a graph go on with a clone of a tensor, and returns the clone. AliasDb assumes that any two
 /// tensors from outside may be one, so it would find every write dangerous.
 torch::jit::Value* cloned(torch::jit::Value* tensor);

@@ -98,6 +98,43 @@ TEST(LoadModule, AWrittenWeightIsTheSameInEveryRun) {
   EXPECT_FALSE(written->hasattr("prologue"));
 }
 
+TEST(LoadModule, FunctionsThatWriteGetWeightsOfTheirOwn) {
+  for (const char* const code : {
+           "def spoil(self, t):\n    return t.fill_(7)\n"
+           "def run(self, x):\n    return (self.spoil(self.w) * x,)\n",
+           "def hand_on(self):\n    return self.w\n"
+           "def run(self, x):\n    return (self.hand_on().fill_(7) * x,)\n",
+           "def train(self, x):\n"
+           "    return torch.batch_norm(x, None, None, self.w, self.w, True, 0.5, 1e-5, False)\n"
+           "def run(self, x):\n"
+           "    return (self.train(torch.stack([x, x + 1])) * 0 + self.w,)\n",
+       }) {
+    HandMadeShard shard;
+    shard.weight("w", torch::tensor({1.F, 2.F, 3.F}))
+        .input("x", from_torch(torch::ones({3})).value())
+        .code(code);
+    auto module = as_module(shard);
+    ASSERT_TRUE(module) << module.error().message;
+    const auto result = module->get_method("run")({torch::ones({3})});
+    EXPECT_FALSE(result.toTupleRef().elements()[0].toTensor().equal(torch::tensor({1.F, 2.F, 3.F})))
+        << "it did write: " << code;
+    EXPECT_TRUE(to_torch(shard.store().begin()->second).equal(torch::tensor({1.F, 2.F, 3.F})))
+        << "other shards have the same weight: " << code;
+  }
+}
+
+TEST(LoadModule, FunctionsThatWriteNothingShareTheirWeights) {
+  HandMadeShard shard;
+  shard.weight("w", torch::tensor({1.F, 2.F, 3.F}))
+      .input("x", from_torch(torch::ones({3})).value())
+      .code(
+          "def scale(self, x):\n    return x * self.w\n"
+          "def run(self, x):\n    return (self.scale(x),)\n");
+  const auto module = as_module(shard);
+  ASSERT_TRUE(module) << module.error().message;
+  EXPECT_EQ(module->attr("w").toTensor().data_ptr(), shard.store().begin()->second.bytes().data());
+}
+
 TEST(LoadModule, AWeightThatIsMissingIsNamed) {
   HandMadeShard shard = scaling();
   shard.store().clear();
