@@ -1,31 +1,11 @@
 #include "runtime/graph_check.h"
 
-#include <algorithm>
-#include <string>
-#include <string_view>
-
-#include "runtime/archive/code_calls.h"
 #include "runtime/archive/operator_review.h"
+#include "runtime/kept_values.h"
 #include "runtime/torch/compat.h"
 
 namespace pareto::runtime {
 namespace {
-
-bool holds_any_type(const c10::TypePtr& type) {
-  const auto contained = type->containedTypes();
-  return std::any_of(contained.begin(), contained.end(), [](const c10::TypePtr& inner) {
-    return inner->kind() == c10::TypeKind::AnyType || holds_any_type(inner);
-  });
-}
-
-Expected<> check_value_type(const c10::TypePtr& type) {
-  if (const auto object = type->cast<c10::ClassType>()) {
-    return object->name() ? check_class(object->name()->qualifiedName()) : Expected<>{};
-  }
-  // A module's attributes are checked by themselves.
-  if (!holds_any_type(type)) return {};
-  return fail(ErrorCode::kPermission, "no shard may have a value of the type {}", type->str());
-}
 
 /// Returns the function that a node calls; null: one that is not of the archive.
 torch::jit::Function* called_by(const torch::jit::Node& node) {
@@ -58,24 +38,9 @@ Expected<> check_block(torch::jit::Block* block) {
   return {};
 }
 
-Expected<> check_attributes(const torch::jit::Module& module) {
-  for (const auto& attribute : module.named_attributes(/*recurse=*/false)) {
-    const c10::IValue& value = attribute.value;
-    const bool plain = value.isTensor() || value.isScalar() || value.isBool() || value.isNone() ||
-                       value.isString() || value.isDevice() || value.isObject();
-    if (!plain) {
-      return fail(ErrorCode::kPermission, "no shard may have the attribute {} of the type {}",
-                  attribute.name, value.type()->str());
-    }
-    PARETO_TRY(with_context(check_value_type(value.type()), "the attribute {}", attribute.name));
-  }
-  return {};
-}
-
 }  // namespace
 
 Expected<> check_graphs(const torch::jit::Module& module) {
-  PARETO_TRY(check_attributes(module));
   for (torch::jit::Function* function : module._ivalue()->compilation_unit()->get_functions()) {
     auto* const code = torch::jit::tryToGraphFunction(*function);
     if (code == nullptr) {
@@ -84,7 +49,7 @@ Expected<> check_graphs(const torch::jit::Module& module) {
     code->ensure_defined();
     PARETO_TRY(check_block(code->graph()->block()));
   }
-  return {};
+  return check_kept_values(module);
 }
 
 }  // namespace pareto::runtime

@@ -13,8 +13,7 @@ namespace pareto::runtime {
 /// - Calls lead to functions of the archive.
 /// - No container holds values of any type: it could hold itself, and freeing it would use up the
 ///   stack.
-/// - Attributes of the module are tensors, numbers and texts. Others could grow from request to
-///   request.
+/// - Nothing that the module keeps can grow from request to request (kept_values.h).
 ///
 /// The code was checked before (archive/code_calls.h): this is the second wall.
 /// Fails: kPermission. May throw c10::Error (code that cannot be compiled).

@@ -93,6 +93,74 @@ TEST(CheckGraphs, AttributesAreTensorsNumbersAndTexts) {
   }
 }
 
+TEST(CheckGraphs, ObjectsInTheModuleHoldNothingThatGrows) {
+  const auto with = [](const c10::IValue& value) {
+    torch::jit::Module inner("__torch__.Inner");
+    inner.register_attribute("held", value.type(), value);
+    torch::jit::Module middle("__torch__.Middle");
+    middle.register_module("inner", inner);
+    torch::jit::Module module = checked_module("def run(self, x):\n    return (x,)\n");
+    module.register_module("middle", middle);
+    return graph_refusal(module);
+  };
+  EXPECT_EQ(with(5), "");
+  EXPECT_THAT(with(c10::List<std::int64_t>()), HasSubstr("no shard may have the attribute held"));
+  EXPECT_THAT(with(c10::Dict<std::string, at::Tensor>()),
+              HasSubstr("no shard may have the attribute held"));
+}
+
+TEST(CheckGraphs, AnObjectInManyPlacesIsCheckedOnce) {
+  torch::jit::Module inner("__torch__.Last");
+  for (int i = 0; i < 60; ++i) {
+    torch::jit::Module outer("__torch__.Level" + std::to_string(i));
+    outer.register_module("one", inner);
+    outer.register_module("other", inner);
+    inner = outer;
+  }
+  EXPECT_EQ(graph_refusal(inner), "");
+}
+
+TEST(CheckGraphs, AConstantThatAGraphChangesIsRefused) {
+  const auto with = [](const c10::IValue& value, const std::string& statement) {
+    torch::jit::Module module = checked_module(
+        "def run(self, x):\n    l = [5]\n    d = {1: 2}\n"
+        "    t = ([6], 7)\n    " +
+        statement + "\n    return (x, l, d, t)\n");
+    const auto graph = module.get_method("run").graph();
+    for (torch::jit::Node* node : graph->nodes()) {
+      if (node->outputs().size() != 1 || node->kind() == c10::prim::Constant) continue;
+      if (*node->output()->type() != *value.type()) continue;
+      const torch::jit::WithInsertPoint here(node);
+      node->output()->replaceAllUsesWith(graph->insertConstant(value));
+      break;
+    }
+    return graph_refusal(module);
+  };
+  const c10::List<std::int64_t> list({1});
+  c10::Dict<std::int64_t, std::int64_t> dict;
+  dict.insert(1, 2);
+  const c10::IValue tuple = c10::ivalue::Tuple::create({list, 7});
+  for (const c10::IValue& value : {c10::IValue(list), c10::IValue(dict), tuple}) {
+    EXPECT_EQ(with(value, "pass"), "");
+  }
+  EXPECT_EQ(with(list, "x.add_(1)"), "") << "it is another thing that is written";
+  EXPECT_THAT(with(list, "l.append(2)"), HasSubstr("no shard may change a constant"));
+  EXPECT_THAT(with(list, "for i in range(3):\n        l.append(i)"),
+              HasSubstr("no shard may change a constant"));
+  EXPECT_THAT(with(dict, "d[5] = 6"), HasSubstr("no shard may change a constant"));
+  EXPECT_THAT(with(tuple, "t[0].append(2)"), HasSubstr("no shard may change a constant"));
+}
+
+TEST(CheckGraphs, ADefaultThatAFunctionChangesIsRefused) {
+  const auto with = [](const std::string& statement) {
+    return graph_refusal(checked_module("def part(self, l: List[int] = [1]):\n    " + statement +
+                                        "\n    return len(l)\n"
+                                        "def run(self, x):\n    return (x, self.part())\n"));
+  };
+  EXPECT_EQ(with("n = l[0]"), "");
+  EXPECT_THAT(with("l.append(2)"), HasSubstr("no shard may change a constant"));
+}
+
 TEST(CheckGraphs, EveryFunctionOfTheArchiveIsChecked) {
   torch::jit::Module module = checked_module("def run(self, x):\n    return (x,)\n");
   const auto unit = module._ivalue()->compilation_unit();
