@@ -26,8 +26,7 @@ enum class WrittenWeights {
 /// Loads the archive and fills in its weights. On the CPU, weights share the memory of their
 /// source; other devices get copies. So does an archive of several functions that writes: what one
 /// hands on another one may write to, and other shards have the same weights.
-/// Operators have their module path as scope, which engines hand
-/// on. Catches what LibTorch throws.
+/// Operators have their module path as scope, which engines hand on. Catches what LibTorch throws.
 /// Fails: kCorrupt (not a shard's archive; a weight of another shape), kNotFound (a weight).
 Expected<torch::jit::Module> load_module(const plan::Shard& shard, const WeightSource& weights,
                                          c10::Device device, WrittenWeights written);

@@ -224,13 +224,13 @@ bool scatter_one(torch::jit::Graph& graph) {
          std::ranges::any_of(nodes_of_kind(graph.block(), c10::prim::Loop), carry_attributes);
 }
 
-/// Returns "encoder, model.py:17": where a node stands in the modules and in the code.
+/// Returns "encoder, code/__torch__/model.py:17": where a node stands in the modules and in the
+/// code of its file.
 std::string place_of(Node* node) {
   const std::string path = scope_path(node);
   std::string place = path.empty() ? "the model" : path;
   if (const auto line = runtime::to_std(node->sourceRange().file_line_col())) {
-    const std::string& file = std::get<0>(*line);
-    place += fmt::format(", {}:{}", file.substr(file.rfind('/') + 1), std::get<1>(*line));
+    place += fmt::format(", {}:{}", std::get<0>(*line), std::get<1>(*line));
   }
   return place;
 }

@@ -1,9 +1,14 @@
 #include "partitioner/model/readers/torchscript_reader.h"
 
+#include <cstddef>
+#include <memory>
+#include <span>
+
 #include "core/base/mapped_file.h"
 #include "partitioner/model/graph/flat.h"
 #include "partitioner/model/graph/flatten.h"
 #include "runtime/archive/archive_check.h"
+#include "runtime/archive/memory_reader.h"
 #include "runtime/torch/map_devices.h"
 #include "runtime/torch/tensor_bounds.h"
 
@@ -131,11 +136,14 @@ const ModelReader* torchscript_reader() {
 
 Expected<torch::jit::Module> load_torchscript(const std::filesystem::path& path) {
   try {
-    {
-      PARETO_ASSIGN(const MappedFile archive, MappedFile::open(path));
-      PARETO_TRY(runtime::check_archive(archive.text()));
-    }
-    torch::jit::Module module = torch::jit::load(path.string(), torch::kCPU);
+    PARETO_ASSIGN(const MappedFile archive, MappedFile::open(path));
+    PARETO_TRY(runtime::check_archive(archive.text()));
+    const std::span<std::byte> bytes = archive.bytes();
+    // Only the pages of its list are copied. One that LibTorch alone can read stays as it is.
+    static_cast<void>(
+        runtime::hide_debug_records({reinterpret_cast<char*>(bytes.data()), bytes.size()}));
+    torch::jit::Module module =
+        torch::jit::load(std::make_shared<runtime::MemoryReader>(archive.text()), torch::kCPU);
     PARETO_TRY(runtime::check_tensor_bounds(module));
     module.eval();
     runtime::map_devices(module, torch::kCPU);

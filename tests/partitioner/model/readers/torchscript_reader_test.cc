@@ -8,6 +8,7 @@
 #include "runtime/operator_libraries.h"
 #include "tests/partitioner/model/readers/format_bytes.h"
 #include "tests/partitioner/scripted.h"
+#include "tests/support/debug_pickle.h"
 #include "tests/support/rewritten_archive.h"
 
 namespace pareto::model {
@@ -80,6 +81,23 @@ TEST(TorchScriptReader, TensorsBecomeInputsOnceAndNumbersConstants) {
   EXPECT_TRUE(flat->weights[0].is_parameter);
   EXPECT_FALSE(flat->weights[1].is_parameter);
   EXPECT_EQ(flat->graph->inputs().size(), 3U);
+}
+
+TEST(TorchScriptReader, AForgedRecordOfPythonsLinesIsNotRead) {
+  const Files files;
+  const auto path = files.save(nested(), "nested");
+  const auto rewrite = [&](const std::string& ending, const auto& change) {
+    EXPECT_TRUE(write_file_atomically(
+        path, pareto::test::rewritten_archive(read_file(path).value(), change, ending)));
+  };
+  rewrite(".debug_pkl", [](const std::string&) { return test::debug_pickle_out_of_bounds(); });
+  EXPECT_TRUE(read_model(path));
+  rewrite(".py", [](std::string code) {
+    const std::size_t at = code.find("torch.matmul(");
+    EXPECT_NE(at, std::string::npos) << code;
+    return code.insert(at, "1 1 ");
+  });
+  EXPECT_EQ(load_error(path).code, ErrorCode::kCorrupt);
 }
 
 TEST(TorchScriptReader, TiedWeightsAreOne) {
