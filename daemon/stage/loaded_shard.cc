@@ -108,7 +108,15 @@ void LoadedShard::stop(const runtime::EarlyOutputs& early) {
 Expected<LoadedShard::Result> LoadedShard::run(std::vector<Value> inputs,
                                                runtime::EarlyOutputs* early, Pauser* pauser) {
   const TimePoint asked = std::chrono::steady_clock::now();
-  const std::lock_guard lock(mutex_);
+  Use own = use();
+  const Nanoseconds waited = std::chrono::steady_clock::now() - asked;
+  auto result = run(std::move(own), std::move(inputs), early, pauser);
+  if (result) result->waited += waited;
+  return result;
+}
+
+Expected<LoadedShard::Result> LoadedShard::run(Use /*use*/, std::vector<Value> inputs,
+                                               runtime::EarlyOutputs* early, Pauser* pauser) {
   const std::vector<Nanoseconds> before = runner_->worker_times();
   const TimePoint started = std::chrono::steady_clock::now();
   Nanoseconds paused{};
@@ -127,12 +135,17 @@ Expected<LoadedShard::Result> LoadedShard::run(std::vector<Value> inputs,
   const Nanoseconds compute = std::chrono::steady_clock::now() - started - paused;
   std::vector<Nanoseconds> workers = runner_->worker_times();
   std::ranges::transform(workers, before, workers.begin(), std::minus());
-  return Result{std::move(outputs), started - asked + paused, paused, compute, std::move(workers)};
+  return Result{std::move(outputs), paused, paused, compute, std::move(workers)};
 }
 
 Expected<Nanoseconds> LoadedShard::train(const std::function<Expected<>(runtime::Trainer&)>& pass,
                                          const runtime::EarlyOutputs* key) {
-  const std::lock_guard lock(mutex_);
+  return train(use(), pass, key);
+}
+
+Expected<Nanoseconds> LoadedShard::train(Use /*use*/,
+                                         const std::function<Expected<>(runtime::Trainer&)>& pass,
+                                         const runtime::EarlyOutputs* key) {
   runtime::Trainer* const trainer = runner_->trainer();
   if (trainer == nullptr) {
     return fail(ErrorCode::kInvalidArgument, "{} was not loaded to be trained", name_of(shard_));
@@ -162,7 +175,7 @@ Expected<LoadedShard::Profile> LoadedShard::profile(std::int64_t batch, int repe
     if (i >= 0) profile.whole.push_back(result.compute);
   }
   if (part_repeats == 0) return profile;
-  const std::lock_guard lock(mutex_);
+  const Use own = use();
   const Run run(*this, watch_->limits().load, "--load-timeout", nullptr);
   PARETO_ASSIGN(profile.parts, run.judged(runner_->profile(inputs, part_repeats, cuts)));
   return profile;

@@ -34,6 +34,8 @@ struct HeldMemory {
 /// Threads: any; run() and profile() wait for each other.
 class LoadedShard {
  public:
+  /// The shard to oneself: nobody else runs it for as long as this exists.
+  using Use = std::unique_lock<std::mutex>;
   struct Result {
     std::vector<Value> outputs;
     Nanoseconds waited{};                ///< waiting for other pipelines' requests, pauses included
@@ -53,11 +55,19 @@ class LoadedShard {
               WorkWatch::StopFlag stop = std::make_shared<std::atomic<bool>>(false),
               HeldMemory memory = {});
 
+  /// Waits until nobody else uses the shard. A profile takes as long as a load may: who waits holds
+  /// nothing that others need, as cores of the device.
+  Use use() { return Use(mutex_); }
+  /// Returns a Use if nobody else has it; else one that owns nothing.
+  Use try_use() { return Use(mutex_, std::try_to_lock); }
   /// Runs the shard; `early`, if given, takes outputs while others are computed, and `pauser` may
   /// pause it between operators. Fails: as ShardRunner::run does; kTimeout (it took longer than the
   /// watch allows, pauses not counted); kClosed (stop()).
   Expected<Result> run(std::vector<Value> inputs, runtime::EarlyOutputs* early = nullptr,
                        Pauser* pauser = nullptr);
+  /// Does the same for who has the shard to itself, and gives it back.
+  Expected<Result> run(Use use, std::vector<Value> inputs, runtime::EarlyOutputs* early,
+                       Pauser* pauser);
   /// Returns whether it was loaded to be trained.
   bool trains() const { return runner_->trainer() != nullptr; }
   /// Calls `pass` with what trains the shard, by the rules of run(). Returns how long it took.
@@ -65,6 +75,9 @@ class LoadedShard {
   /// `key` is what stop() names it by.
   Expected<Nanoseconds> train(const std::function<Expected<>(runtime::Trainer&)>& pass,
                               const runtime::EarlyOutputs* key = nullptr);
+  /// Does the same for who has the shard to itself, and gives it back.
+  Expected<Nanoseconds> train(Use use, const std::function<Expected<>(runtime::Trainer&)>& pass,
+                              const runtime::EarlyOutputs* key);
   /// Makes the run that is under way for that taker fail soon, if it is in a loop of the shard.
   void stop(const runtime::EarlyOutputs& early);
   /// Runs the shard on example inputs of that batch: the whole `repeats` times, after a run that

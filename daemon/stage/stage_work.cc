@@ -52,21 +52,43 @@ Expected<TrainingTimes> StageWork::train(const std::function<Expected<>(runtime:
   item.queued = clock_.now();
   device::TurnRequest request = turn_of(item, *shard);
   request.can_pause = false;
-  PARETO_ASSIGN(const Turn turn, turns_.taker->take(request));
+  PARETO_ASSIGN(Turn turn, take_turn(request, shard));
   const Nanoseconds waited = clock_.now() - item.queued;
-  PARETO_ASSIGN(const Nanoseconds compute, shard->train(pass, &early_));
+  PARETO_ASSIGN(const Nanoseconds compute, shard->train(std::move(turn.use), pass, &early_));
   context_.meter->turn_wait.record(waited);
   context_.meter->compute.record(compute);
   return TrainingTimes{waited, compute};
 }
 
 std::optional<StageWork::Turn> StageWork::try_turn(const StageItem& item) {
-  return turns_.taker->try_take(turn_of(item, *shard()));
+  std::shared_ptr<LoadedShard> shard = this->shard();
+  auto cores = turns_.taker->try_take(turn_of(item, *shard));
+  if (!cores) return std::nullopt;
+  LoadedShard::Use use = shard->try_use();
+  if (!use) return std::nullopt;
+  return Turn{std::move(shard), *std::move(cores), std::move(use)};
 }
 
-Expected<StageWork::Turn> StageWork::wait_for_turn(StageItem& item, const LoadedShard& shard) {
+Expected<StageWork::Turn> StageWork::take_turn(const device::TurnRequest& request,
+                                               std::shared_ptr<LoadedShard> shard) {
+  {
+    PARETO_ASSIGN(device::DeviceScheduler::Turn cores, turns_.taker->take(request));
+    if (LoadedShard::Use use = shard->try_use()) {
+      return Turn{std::move(shard), std::move(cores), std::move(use)};
+    }
+  }
+  // Who profiles a shard has no turn, and takes long. Nobody waits for a shard with cores in hand,
+  // so that others compute meanwhile, and that who has a shard is sure to get cores.
+  LoadedShard::Use use = shard->use();
+  PARETO_ASSIGN(device::DeviceScheduler::Turn cores, turns_.taker->take(request));
+  return Turn{std::move(shard), std::move(cores), std::move(use)};
+}
+
+Expected<StageWork::Turn> StageWork::wait_for_turn(StageItem& item,
+                                                   std::shared_ptr<LoadedShard> shard) {
   const TimePoint asked = clock_.now();
-  auto turn = turns_.taker->take(turn_of(item, shard));
+  const device::TurnRequest request = turn_of(item, *shard);
+  auto turn = take_turn(request, std::move(shard));
   const Nanoseconds waited = clock_.now() - asked;
   item.times.queue += waited;
   if (!turn && turn.error().code == ErrorCode::kTimeout) ++context_.meter->dropped;
@@ -76,7 +98,7 @@ Expected<StageWork::Turn> StageWork::wait_for_turn(StageItem& item, const Loaded
 Expected<std::vector<Value>> StageWork::forward(StageItem& item, std::optional<Turn> turn) {
   Message& message = item.message;
   Tuple* inputs = message.body.get_if<Tuple>();
-  const std::shared_ptr<LoadedShard> shard = this->shard();
+  const std::shared_ptr<LoadedShard> shard = turn ? turn->shard : this->shard();
   const std::size_t wanted = shard->shard().inputs.size();
   if (inputs == nullptr || inputs->items.size() != wanted) {
     return fail(ErrorCode::kInvalidArgument, "the request holds {}, the shard takes a tuple of {}",
@@ -85,13 +107,14 @@ Expected<std::vector<Value>> StageWork::forward(StageItem& item, std::optional<T
   Nanoseconds waited{};
   if (!turn) {
     const Nanoseconds before = item.times.queue;
-    PARETO_ASSIGN(Turn waited_for, wait_for_turn(item, *shard));
+    PARETO_ASSIGN(Turn waited_for, wait_for_turn(item, shard));
     turn.emplace(std::move(waited_for));
     waited = item.times.queue - before;
   }
   early_.begin(context_.pipeline, message.request);
   const Nanoseconds start_cpu = thread_cpu_time();
-  PARETO_ASSIGN(LoadedShard::Result result, shard->run(std::move(inputs->items), &early_, &*turn));
+  PARETO_ASSIGN(LoadedShard::Result result,
+                shard->run(std::move(turn->use), std::move(inputs->items), &early_, &turn->cores));
   item.times.compute_cpu = thread_cpu_time() - start_cpu;
   message.sequence = early_.end();
   item.times.queue += result.waited;

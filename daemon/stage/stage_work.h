@@ -40,7 +40,13 @@ struct TrainingTimes {
 /// Threads: compute() from one thread at a time; everything else from any.
 class StageWork {
  public:
-  using Turn = device::DeviceScheduler::Turn;
+  /// A turn of the device to run a shard, and the shard to itself. It is given back in the reverse
+  /// order, so that who gets the next turn finds the shard free.
+  struct Turn {
+    std::shared_ptr<LoadedShard> shard;
+    device::DeviceScheduler::Turn cores;
+    LoadedShard::Use use;
+  };
 
   /// Parts of outputs that are ready early go to `send_part`, if `has_room` then says that it would
   /// not wait. Both are called by compute(). `context` outlives this.
@@ -51,7 +57,7 @@ class StageWork {
   /// unless it is given one. A request that fails becomes an error, with this stage's name; so does
   /// one whose deadline passes before its turn. Errors and the end pass as they are.
   void compute(StageItem& item, std::optional<Turn> turn = std::nullopt);
-  /// Returns a turn to compute the item if the device gives one at once.
+  /// Returns a turn to compute the item if the device gives one at once, and the shard is free.
   std::optional<Turn> try_turn(const StageItem& item);
   /// Calls `pass` with what trains the shard, in a turn of the device. Fails: as TurnTaker::take
   /// and LoadedShard::train do.
@@ -70,8 +76,10 @@ class StageWork {
 
  private:
   device::TurnRequest turn_of(const StageItem& item, const LoadedShard& shard) const;
-  /// Waits for a turn, and takes the item's time until then. Fails: as TurnTaker::take does.
-  Expected<Turn> wait_for_turn(StageItem& item, const LoadedShard& shard);
+  /// Waits for a turn and for the shard. Fails: as TurnTaker::take does.
+  Expected<Turn> take_turn(const device::TurnRequest& request, std::shared_ptr<LoadedShard> shard);
+  /// Waits for a turn, and takes the item's time until then. Fails: as take_turn() does.
+  Expected<Turn> wait_for_turn(StageItem& item, std::shared_ptr<LoadedShard> shard);
   /// Runs the shard on the inputs that the item holds. Fails: kInvalidArgument (not as many values
   /// as the shard has inputs), and as TurnTaker::take and LoadedShard::run do.
   Expected<std::vector<Value>> forward(StageItem& item, std::optional<Turn> turn);

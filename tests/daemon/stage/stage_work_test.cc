@@ -160,6 +160,43 @@ TEST_F(StageWorkTest, ATurnThatWasGivenAtOnceIsTheRequestsOwn) {
   EXPECT_TRUE(work_.try_turn(request(1))) << "it is given back";
 }
 
+TEST_F(StageWorkTest, NobodyHoldsCoresWhileItWaitsForAShard) {
+  const auto other = turns_->open(kWorkedPipeline + 1, 1);
+  LoadedShard::Use profile = work_.shard()->use();
+  StageItem item = request(0);
+  std::jthread computes([&] { work_.compute(item); });
+  // It had a turn, and found that its shard is profiled.
+  while (turns_->read().busy == Nanoseconds(0)) std::this_thread::yield();
+  {
+    const auto turn = other->take({.deadline = *deadline_after(test::kPatience)});
+    EXPECT_TRUE(turn) << turn.error().message;
+    EXPECT_EQ(runs_->runs, 0);
+  }
+  profile.unlock();
+  computes.join();
+  EXPECT_EQ(item.message.kind, MessageKind::kValues);
+  EXPECT_GT(item.times.queue, Nanoseconds(0));
+}
+
+TEST_F(StageWorkTest, AThreadThatDoesNotWaitGetsNoTurnForAShardInUse) {
+  LoadedShard::Use profile = work_.shard()->use();
+  std::thread([&] { EXPECT_FALSE(work_.try_turn(request(0))); }).join();
+  profile.unlock();
+  EXPECT_TRUE(work_.try_turn(request(0))) << "nothing is left of the one that was refused";
+}
+
+TEST_F(StageWorkTest, ATrainingPassWaitsForItsShardWithoutCores) {
+  const auto other = turns_->open(kWorkedPipeline + 1, 1);
+  LoadedShard::Use profile = work_.shard()->use();
+  std::jthread trains([&] {
+    EXPECT_FALSE(work_.train([](runtime::Trainer&) { return Expected<>(); }))
+        << "this one cannot be trained";
+  });
+  while (turns_->read().busy == Nanoseconds(0)) std::this_thread::yield();
+  EXPECT_TRUE(other->take({.deadline = *deadline_after(test::kPatience)}));
+  profile.unlock();
+}
+
 TEST_F(StageWorkTest, WhatIsPausedWaits) {
   constexpr std::chrono::milliseconds kUrgent(5);
   const auto device = device::DeviceScheduler::make({.cores = 1, .policy = "deadline"}).value();
