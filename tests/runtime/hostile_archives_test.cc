@@ -124,6 +124,41 @@ TEST(HostileArchives, WhatTheCheckReadsIsWhatLibTorchReads) {
   }
 }
 
+TEST(HostileArchives, TensorsAsLibTorchWritesThemPass) {
+  torch::jit::Module module("__torch__.Shard");
+  auto hold = [&, count = 0](const c10::IValue& value) mutable {
+    module.register_attribute("t" + std::to_string(count++), value.type(), value);
+  };
+  const at::Tensor plain = torch::randn({4, 3, 2});
+  for (const at::Tensor& tensor :
+       {plain, plain.transpose(0, 2), plain.narrow(1, 1, 2), plain.expand({300, 4, 3, 2}),
+        plain.slice(0, 4), torch::scalar_tensor(2.5), torch::empty({0, 70'000}),
+        plain.to(torch::kHalf), plain.to(torch::kBFloat16), plain > 0, torch::arange(100'000),
+        torch::randn({3}, torch::kComplexFloat)}) {
+    hold(tensor);
+  }
+  hold(at::quantize_per_tensor(plain, 0.1, 3, torch::kQUInt8));
+  for (const std::int64_t axis : {0, 1}) {
+    const std::int64_t channels = plain.size(axis);
+    hold(at::quantize_per_channel(plain, torch::ones({channels}, torch::kDouble),
+                                  torch::zeros({channels}, torch::kLong), axis, torch::kQInt8));
+  }
+  torch::jit::Stack stack{
+      at::quantize_per_channel(torch::randn({4, 6}), torch::ones({4}, torch::kDouble),
+                               torch::zeros({4}, torch::kLong), 0, torch::kQInt8),
+      torch::randn({4})};
+  c10::Dispatcher::singleton().findSchemaOrThrow("quantized::linear_prepack", "").callBoxed(&stack);
+  hold(stack.back());
+  hold(stack.back());
+  module.define("def run(self, x):\n    return (x + torch.tensor([1.5, 2.5, 3.5, 4.5]),)\n");
+  std::ostringstream bytes;
+  module.save(bytes);
+  const auto checked = check_archive(bytes.str());
+  EXPECT_TRUE(checked) << checked.error().message;
+  const auto as_shard = check_shard_archive(bytes.str());
+  EXPECT_TRUE(as_shard) << as_shard.error().message;
+}
+
 TEST(HostileArchives, LibTorchFindsNoRecordOfPythonsLines) {
   std::string archive = whole_shard().archive;
   const auto finds = [&] {
