@@ -1,5 +1,5 @@
-// Values that a shard keeps from request to request. It includes LibTorch: include it only in sources
-// of runtime and their tests.
+// Values that a shard keeps from request to request. It includes LibTorch: include it only in
+// sources of runtime and their tests.
 #pragma once
 
 #include <torch/script.h>

@@ -16,7 +16,7 @@ namespace pareto::runtime {
 /// More sizes than a tensor of any model has.
 inline constexpr std::size_t kMostDimensions = 64;
 
-/// What is known of a value.
+/// A value, of which little is known.
 struct PickledValue {
   enum class Kind : std::uint8_t {
     kOther,
