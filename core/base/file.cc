@@ -42,14 +42,22 @@ struct NewFile {
   FileDescriptor fd;
 };
 
-/// Makes a file that nobody else has, next to another, as readable as the umask leaves it.
-Expected<NewFile> make_beside(const std::filesystem::path& target) {
+/// Makes a file that nobody else has, next to another. It has `mode` before a byte is in it; no
+/// value: what the umask leaves.
+Expected<NewFile> make_beside(const std::filesystem::path& target, std::optional<::mode_t> mode) {
   constexpr int kMostAttempts = 100;
+  constexpr ::mode_t kOwnerOnly = 0600;
+  constexpr ::mode_t kAsUmaskSays = 0666;
   static std::atomic<unsigned> made{0};
   for (int attempt = 1;; ++attempt) {
     std::string path = fmt::format("{}.{}-{}", target.string(), ::getpid(), ++made);
-    FileDescriptor fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-    if (fd) return NewFile{std::move(path), std::move(fd)};
+    FileDescriptor fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                             mode ? kOwnerOnly : kAsUmaskSays));
+    if (fd) {
+      // Where it fails, the file stays its owner's.
+      if (mode) static_cast<void>(::fchmod(fd.get(), *mode));
+      return NewFile{std::move(path), std::move(fd)};
+    }
     if (errno != EEXIST || attempt == kMostAttempts) {
       return tl::unexpected(error_from_errno(errno, target.string()));
     }
@@ -183,9 +191,9 @@ Expected<> write_file_atomically(const std::filesystem::path& path,
   }
   if (exists && !S_ISREG(there.st_mode)) return write_through(path, bytes);
   const std::filesystem::path target = followed(path);
-  PARETO_ASSIGN(const NewFile beside, make_beside(target));
+  const auto mode = exists ? std::optional<::mode_t>(there.st_mode & 07777) : std::nullopt;
+  PARETO_ASSIGN(const NewFile beside, make_beside(target, mode));
   auto written = write_all(beside.fd.get(), bytes);
-  if (exists) ::fchmod(beside.fd.get(), there.st_mode & 07777);
   if (written && ::fsync(beside.fd.get()) != 0) {
     written = tl::unexpected(error_from_errno(errno, "flushing"));
   }

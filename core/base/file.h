@@ -23,9 +23,9 @@ Expected<std::string> read_regular_file(const std::filesystem::path& path,
                                         std::uint64_t limit_bytes);
 
 /// Writes next to `path` and renames over it: the file is there as it was or whole. It keeps its
-/// mode; a new one has what the umask leaves. A link is followed; what is no file, as /dev/stdout,
-/// is written to. Fails: kPermission, kExhausted (disk full), kNotFound (no folder),
-/// kInvalidArgument (a folder).
+/// mode, which the new content has from its first byte on; a new file has what the umask leaves. A
+/// link is followed; what is no file, as /dev/stdout, is written to. Fails: kPermission, kExhausted
+/// (disk full), kNotFound (no folder), kInvalidArgument (a folder).
 Expected<> write_file_atomically(const std::filesystem::path& path,
                                  std::span<const std::byte> bytes);
 Expected<> write_file_atomically(const std::filesystem::path& path, std::string_view text);

@@ -11,6 +11,7 @@
 #include <future>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include "core/base/counted.h"
 #include "core/base/cpu_time.h"
@@ -165,6 +166,39 @@ TEST(File, KeepsItsModeAndANewOneHasTheUsers) {
   fs::permissions(path, fs::perms(0600));
   ASSERT_TRUE(write_file_atomically(path, std::string_view("newer")));
   EXPECT_EQ(fs::status(path).permissions(), fs::perms(0600));
+}
+
+/// A folder whose files are looked at in the middle of a write.
+struct HalfWritten {
+  static inline std::filesystem::path folder;
+  static inline std::vector<unsigned> modes;
+
+  static void look(int /*signal*/) {
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+      modes.push_back(static_cast<unsigned>(entry.status().permissions()));
+    }
+  }
+};
+
+TEST(File, APrivateFileIsPrivateWhileItIsWritten) {
+  const auto folder = TemporaryFolder::create("file").value();
+  const auto path = folder.path() / "key";
+  ASSERT_TRUE(write_file_atomically(path, std::string_view("old")));
+  std::filesystem::permissions(path, std::filesystem::perms(0600));
+  HalfWritten::folder = folder.path();
+  HalfWritten::modes.clear();
+  const mode_t mask = ::umask(0);
+  rlimit before{};
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit small{16, before.rlim_max};
+  // The kernel calls it behind the first 16 bytes, from within the write.
+  const auto handler = std::signal(SIGXFSZ, HalfWritten::look);
+  ::setrlimit(RLIMIT_FSIZE, &small);
+  EXPECT_FALSE(write_file_atomically(path, std::string_view(std::string(1000, 'x'))));
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  ::umask(mask);
+  EXPECT_THAT(HalfWritten::modes, ElementsAre(0600U, 0600U)) << "the old file and the new one";
 }
 
 TEST(File, ALinkIsFollowed) {
