@@ -283,13 +283,13 @@ Expected<std::vector<IssuedCertificate>> Authority::revoke(const Identity& ident
 Expected<IssuedIndex> Authority::issued() const { return impl_->read_index(); }
 
 Expected<std::string> Authority::revoked_pem() const {
-  PARETO_ASSIGN(const RevocationList list, read_revocation_list(revoked_file().string()));
-  return to_pem(*list);
+  PARETO_ASSIGN(const auto lists, read_revocation_lists(revoked_file().string()));
+  return to_pem(*lists.front());
 }
 
 Expected<std::string> Authority::revoked_der() const {
-  PARETO_ASSIGN(const RevocationList list, read_revocation_list(revoked_file().string()));
-  return to_der(*list);
+  PARETO_ASSIGN(const auto lists, read_revocation_lists(revoked_file().string()));
+  return to_der(*lists.front());
 }
 
 std::filesystem::path Authority::revoked_file() const { return impl_->file(kRevokedFile); }

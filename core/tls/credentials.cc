@@ -7,11 +7,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
+#include <map>
 #include <system_error>
 #include <utility>
 
 #include "core/tls/pem.h"
+#include "core/tls/signing.h"
 #include "core/tls/utc_text.h"
 #include "core/tls/watched_files.h"
 
@@ -23,6 +24,9 @@ using Store = std::unique_ptr<X509_STORE, FreedBy<X509_STORE_free>>;
 using StoreContext = std::unique_ptr<X509_STORE_CTX, FreedBy<X509_STORE_CTX_free>>;
 
 constexpr std::chrono::days kRenewWithin{30};
+// A chain of keys of 4096 bits with two issuers has a quarter of it. A stranger's is read before
+// anybody knows who it is.
+constexpr int kLongestChainBytes = 16 << 10;
 
 struct Paths {
   std::string certificate, key, authority, revoked;
@@ -87,12 +91,17 @@ std::string reason_against(X509_STORE& store, const std::vector<Certificate>& ch
   X509_STORE_CTX_set_verify_cb(context.get(), callback);
   if (X509_verify_cert(context.get()) == 1) return "";
   ERR_clear_error();
-  return X509_verify_cert_error_string(X509_STORE_CTX_get_error(context.get()));
+  const int verdict = X509_STORE_CTX_get_error(context.get());
+  const std::string reason = X509_verify_cert_error_string(verdict);
+  return verdict == X509_V_ERR_CERT_REVOKED ? reason + ": its authority took it back" : reason;
 }
 
+/// Numbers of the lists of those taken back, by the place of their authority in its file.
+using ListNumbers = std::map<std::size_t, std::int64_t>;
+
 struct Trust {
-  Store store;                         ///< authorities, and who is taken back
-  std::optional<std::int64_t> list{};  ///< number of the list of those taken back, if there is one
+  Store store;          ///< authorities, and who is taken back
+  ListNumbers lists{};  ///< of the authorities that have one
 };
 
 /// Returns the number that the authority gave a list; 0 if it gave none.
@@ -101,6 +110,43 @@ std::int64_t number_of(const X509_CRL& list) {
       static_cast<ASN1_INTEGER*>(X509_CRL_get_ext_d2i(&list, NID_crl_number, nullptr, nullptr)));
   std::int64_t value = 0;
   return number && ASN1_INTEGER_get_int64(&value, number.get()) == 1 ? value : 0;
+}
+
+/// Returns the place of the authority that has signed a list. Fails: kInvalidArgument (none has).
+Expected<std::size_t> signer_of(X509_CRL& list, const std::vector<Certificate>& authorities,
+                                const Paths& paths) {
+  const auto signer = std::ranges::find_if(authorities, [&](const Certificate& authority) {
+    return X509_CRL_verify(&list, X509_get0_pubkey(authority.get())) == 1;
+  });
+  ERR_clear_error();
+  if (signer != authorities.end()) {
+    return static_cast<std::size_t>(signer - authorities.begin());
+  }
+  return fail(ErrorCode::kInvalidArgument,
+              "revoked certificates: {} is not signed by an authority in {}: copy it from the "
+              "authority's folder again",
+              paths.revoked, paths.authority);
+}
+
+/// Adds the lists of those taken back to a store, and returns their numbers. Fails:
+/// kInvalidArgument (two of one authority), and as read_revocation_lists() and signer_of().
+Expected<ListNumbers> add_lists(X509_STORE& store, const std::vector<Certificate>& authorities,
+                                const Paths& paths) {
+  PARETO_ASSIGN(const auto lists,
+                with_context(read_revocation_lists(paths.revoked), "revoked certificates"));
+  ListNumbers numbers;
+  for (const RevocationList& list : lists) {
+    PARETO_ASSIGN(const std::size_t signer, signer_of(*list, authorities, paths));
+    if (!numbers.emplace(signer, number_of(*list)).second) {
+      return fail(
+          ErrorCode::kInvalidArgument,
+          "revoked certificates: {} holds two lists of one authority: leave only the newest "
+          "in it",
+          paths.revoked);
+    }
+    X509_STORE_add_crl(&store, list.get());
+  }
+  return numbers;
 }
 
 Expected<Trust> read_trust(const Paths& paths) {
@@ -115,24 +161,24 @@ Expected<Trust> read_trust(const Paths& paths) {
   std::error_code unknown;
   const auto kind = std::filesystem::symlink_status(paths.revoked, unknown).type();
   if (kind != std::filesystem::file_type::not_found) {
-    PARETO_ASSIGN(const RevocationList list,
-                  with_context(read_revocation_list(paths.revoked), "revoked certificates"));
-    const bool signed_by_one = std::ranges::any_of(authorities, [&](const Certificate& authority) {
-      return X509_CRL_verify(list.get(), X509_get0_pubkey(authority.get())) == 1;
-    });
-    ERR_clear_error();
-    if (!signed_by_one) {
-      return fail(ErrorCode::kInvalidArgument,
-                  "revoked certificates: {} is not signed by an authority in {}: copy it from the "
-                  "authority's folder again",
-                  paths.revoked, paths.authority);
-    }
-    X509_STORE_add_crl(trust.store.get(), list.get());
+    PARETO_ASSIGN(trust.lists, add_lists(*trust.store, authorities, paths));
     flags |= X509_V_FLAG_CRL_CHECK;
-    trust.list = number_of(*list);
   }
   X509_STORE_set_flags(trust.store.get(), flags);
   return trust;
+}
+
+/// Checks that peers take what this side will show them. Fails: kInvalidArgument.
+Expected<> check_length(const std::vector<Certificate>& own, const std::string& path) {
+  // What TLS 1.3 adds to each certificate, and to all of them.
+  constexpr int kAroundEach = 5;
+  int bytes = 4;
+  for (const Certificate& one : own) bytes += i2d_X509(one.get(), nullptr) + kAroundEach;
+  if (bytes <= kLongestChainBytes) return {};
+  return fail(ErrorCode::kInvalidArgument,
+              "certificate: {}: its certificates have {} bytes, and peers take at most {}: leave "
+              "only its own and those between it and the authority in it",
+              path, bytes, kLongestChainBytes);
 }
 
 Expected<std::shared_ptr<SSL_CTX>> make_context(const std::vector<Certificate>& own, EVP_PKEY& key,
@@ -150,6 +196,7 @@ Expected<std::shared_ptr<SSL_CTX>> make_context(const std::vector<Certificate>& 
   SSL_CTX_set_options(context.get(), SSL_OP_NO_TICKET | SSL_OP_NO_COMPRESSION);
   SSL_CTX_set_num_tickets(context.get(), 0);
   SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_max_cert_list(context.get(), kLongestChainBytes);
   SSL_CTX_set1_cert_store(context.get(), &store);
   SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT,
                      verify_as_said);
@@ -164,7 +211,7 @@ struct Credentials::Impl {
     PemTexts pem;
     std::shared_ptr<SSL_CTX> context;
     std::chrono::sys_seconds expiry{};
-    std::optional<std::int64_t> list{};  ///< Trust::list
+    ListNumbers lists{};  ///< Trust::lists
   };
 
   explicit Impl(const std::filesystem::path& folder)
@@ -175,6 +222,7 @@ struct Credentials::Impl {
   Expected<Loaded> read(const Loaded* before) const {
     PARETO_ASSIGN(const std::vector<Certificate> own,
                   with_context(read_certificates(paths.certificate), "certificate"));
+    PARETO_TRY(check_length(own, paths.certificate));
     PARETO_ASSIGN(const Key key, with_context(read_key(paths.key), "key"));
     PARETO_ASSIGN(const Trust trust, read_trust(paths));
     if (X509_check_private_key(own.front().get(), key.get()) != 1) {
@@ -204,7 +252,7 @@ struct Credentials::Impl {
     for (const Certificate& certificate : own) {
       loaded.expiry = std::min(loaded.expiry, time_of(X509_get0_notAfter(certificate.get())));
     }
-    loaded.list = trust.list;
+    loaded.lists = trust.lists;
     if (before != nullptr) PARETO_TRY(check_follows(*before, loaded));
     return loaded;
   }
@@ -219,17 +267,28 @@ struct Credentials::Impl {
                   paths.certificate, to_string(now.identity), to_string(before.identity));
     }
     // Another authority has lists of its own.
-    if (!before.list || now.pem.authority != before.pem.authority) return {};
-    if (!now.list) {
-      return fail(ErrorCode::kInvalidArgument,
-                  "revoked certificates: {} is gone: copy it from the authority's folder again",
-                  paths.revoked);
+    if (now.pem.authority != before.pem.authority) return {};
+    for (const auto& [authority, number] : before.lists) {
+      PARETO_TRY(check_not_older(now.lists, authority, number));
     }
-    if (*now.list >= *before.list) return {};
+    return {};
+  }
+
+  /// Checks that an authority's list is there, and no older than the one in use.
+  Expected<> check_not_older(const ListNumbers& now, std::size_t authority,
+                             std::int64_t in_use) const {
+    const auto list = now.find(authority);
+    if (list == now.end()) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "revoked certificates: {}: copy it from the authority's folder again",
+                  now.empty() ? paths.revoked + " is gone"
+                              : paths.revoked + " lacks a list that is in use");
+    }
+    if (list->second >= in_use) return {};
     return fail(ErrorCode::kInvalidArgument,
                 "revoked certificates: {} is list {}, and list {} is in use: copy the newest from "
                 "the authority's folder",
-                paths.revoked, *now.list, *before.list);
+                paths.revoked, list->second, in_use);
   }
 
   const Paths paths;
@@ -271,6 +330,18 @@ Expected<Identity> Credentials::peer_of(ssl_st& connection) {
   X509* const certificate = SSL_get0_peer_certificate(&connection);
   if (certificate == nullptr) return fail(ErrorCode::kPermission, "the peer shows no certificate");
   return identity_of(*certificate);
+}
+
+std::string Credentials::chain_of(ssl_st& connection) {
+  X509* const certificate = SSL_get0_peer_certificate(&connection);
+  if (certificate == nullptr) return "";
+  std::string chain = to_pem(*certificate);
+  const STACK_OF(X509)* const all = SSL_get_peer_cert_chain(&connection);
+  // A server's own is the first of its chain; a client's is not in it.
+  for (int i = SSL_is_server(&connection) == 1 ? 0 : 1; i < sk_X509_num(all); ++i) {
+    chain += to_pem(*sk_X509_value(all, i));
+  }
+  return chain;
 }
 
 Expected<Identity> Credentials::judge(const std::string& chain_pem) const {

@@ -43,8 +43,8 @@ class Credentials {
  public:
   /// Opens a folder. The message of an error names the file and the remedy. Fails: kNotFound (no
   /// such folder, or no certificate in it), kInvalidArgument (no PEM, a key that belongs elsewhere
-  /// or has a passphrase, a certificate that the authority did not sign, or that names no role),
-  /// kPermission.
+  /// or has a passphrase, a certificate that the authority did not sign, that names no role or is
+  /// too long for peers), kPermission.
   static Expected<std::shared_ptr<Credentials>> open(const std::filesystem::path& folder);
   ~Credentials();
   Credentials(const Credentials&) = delete;
@@ -66,9 +66,12 @@ class Credentials {
 
   /// Returns who is at the other end, after its handshake. Fails: kPermission.
   static Expected<Identity> peer_of(ssl_st& connection);
-  /// Judges the certificate that a peer showed to a library, with those between it and the
-  /// authority behind it, as PEM. It is verified once more, because the library does not know the
-  /// list of those taken back. Fails: kPermission.
+  /// Returns the certificates that the other end showed in its handshake, as PEM and its own first;
+  /// "" if it showed none.
+  static std::string chain_of(ssl_st& connection);
+  /// Judges the certificate that a peer showed, with those between it and the authority behind it,
+  /// as PEM. It is verified by what is in use now: a library does not know the list of those taken
+  /// back, and a connection began with an older one. Fails: kPermission.
   Expected<Identity> judge(const std::string& chain_pem) const;
 
   /// Returns when the first of the certificates shown expires.

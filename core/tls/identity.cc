@@ -72,6 +72,14 @@ std::string dns_name(const Identity& identity) {
   return fmt::format("{}.{}", identity.name, dns_name(identity.role));
 }
 
+bool answers_to(const Identity& identity, std::string_view name) {
+  const auto lower = [](unsigned char c) { return std::tolower(c); };
+  const std::array held{dns_name(identity), dns_name(identity.role)};
+  return std::ranges::any_of(held, [&](const std::string& one) {
+    return std::ranges::equal(one, name, {}, lower, lower);
+  });
+}
+
 Expected<Identity> identity_among(std::span<const std::string> dns_names) {
   std::optional<Identity> found;
   for (const std::string& text : dns_names) {

@@ -43,6 +43,9 @@ Expected<> valid_name(std::string_view name);
 std::string dns_name(Role role);
 /// Returns the name that only the certificate of this one holds: "pi-1.device.pareto-edge".
 std::string dns_name(const Identity& identity);
+/// Returns whether the certificate of an identity holds a DNS name, as those who check host names
+/// see it: letters of either case are equal.
+bool answers_to(const Identity& identity, std::string_view dns_name);
 /// Finds the one identity among a certificate's DNS names. Fails: kPermission (none or several).
 Expected<Identity> identity_among(std::span<const std::string> dns_names);
 

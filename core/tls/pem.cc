@@ -21,6 +21,22 @@ Expected<Bio> open_pem(const std::string& path, std::string& text) {
   return text_bio(text);
 }
 
+/// Reads all objects of a kind from a file, in its order. `kind`: "certificate". Fails:
+/// kInvalidArgument (a broken one), and as open_pem().
+template <typename Object, typename Read>
+Expected<std::vector<Object>> read_each(const std::string& path, std::string_view kind, Read read) {
+  std::string text;
+  PARETO_ASSIGN(const Bio pem, open_pem(path, text));
+  std::vector<Object> found;
+  while (Object next{read(pem.get(), nullptr, nullptr, nullptr)}) found.push_back(std::move(next));
+  if (ERR_GET_REASON(ERR_peek_last_error()) != PEM_R_NO_START_LINE) {
+    return fail(ErrorCode::kInvalidArgument, "{}: {} {} in it is broken: {}", path, kind,
+                found.size() + 1, openssl_reason());
+  }
+  ERR_clear_error();
+  return found;
+}
+
 }  // namespace
 
 std::string openssl_reason() {
@@ -47,17 +63,7 @@ Bio text_bio(const std::string& text) {
 }
 
 Expected<std::vector<Certificate>> read_certificates(const std::string& path) {
-  std::string text;
-  PARETO_ASSIGN(const Bio pem, open_pem(path, text));
-  std::vector<Certificate> certificates;
-  while (Certificate next{PEM_read_bio_X509(pem.get(), nullptr, nullptr, nullptr)}) {
-    certificates.push_back(std::move(next));
-  }
-  if (ERR_GET_REASON(ERR_peek_last_error()) != PEM_R_NO_START_LINE) {
-    return fail(ErrorCode::kInvalidArgument, "{}: certificate {} in it is broken: {}", path,
-                certificates.size() + 1, openssl_reason());
-  }
-  ERR_clear_error();
+  PARETO_ASSIGN(auto certificates, read_each<Certificate>(path, "certificate", PEM_read_bio_X509));
   if (certificates.empty()) {
     return fail(ErrorCode::kInvalidArgument,
                 "{}: no certificate in it (PEM begins one with -----BEGIN CERTIFICATE-----; other "
@@ -90,15 +96,15 @@ Expected<Key> read_key(const std::string& path) {
               path, why);
 }
 
-Expected<RevocationList> read_revocation_list(const std::string& path) {
-  std::string text;
-  PARETO_ASSIGN(const Bio pem, open_pem(path, text));
-  RevocationList list(PEM_read_bio_X509_CRL(pem.get(), nullptr, nullptr, nullptr));
-  if (list) return list;
-  return fail(ErrorCode::kInvalidArgument,
-              "{}: no list of revoked certificates in it (PEM begins one with -----BEGIN X509 "
-              "CRL-----): {}",
-              path, openssl_reason());
+Expected<std::vector<RevocationList>> read_revocation_lists(const std::string& path) {
+  PARETO_ASSIGN(auto lists, read_each<RevocationList>(path, "list", PEM_read_bio_X509_CRL));
+  if (lists.empty()) {
+    return fail(ErrorCode::kInvalidArgument,
+                "{}: no list of revoked certificates in it (PEM begins one with -----BEGIN X509 "
+                "CRL-----)",
+                path);
+  }
+  return lists;
 }
 
 std::chrono::sys_seconds time_of(const ASN1_TIME* time) {

@@ -40,7 +40,8 @@ Bio text_bio(const std::string& text);
 /// kPermission.
 Expected<std::vector<Certificate>> read_certificates(const std::string& path);
 Expected<Key> read_key(const std::string& path);
-Expected<RevocationList> read_revocation_list(const std::string& path);
+/// Returns one list or several, as a file of several authorities holds them.
+Expected<std::vector<RevocationList>> read_revocation_lists(const std::string& path);
 
 std::chrono::sys_seconds time_of(const ASN1_TIME* time);
 /// Returns whether users other than the file's owner and group may read it.

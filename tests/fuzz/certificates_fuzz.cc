@@ -57,8 +57,9 @@ void read_key(const std::string& text) {
 
 void read_list(const std::string& text) {
   const fuzz::MemoryFile file(text.data(), text.size());
-  const auto list = tls::read_revocation_list(file.path());
-  if (list) check(!tls::to_pem(**list).empty());
+  const auto lists = tls::read_revocation_lists(file.path());
+  if (!lists) return;
+  for (const tls::RevocationList& one : *lists) check(!tls::to_pem(*one).empty());
 }
 
 void read_request(const std::string& der) {

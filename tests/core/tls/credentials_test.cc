@@ -4,9 +4,13 @@
 #include <openssl/ssl.h>
 #include <sys/stat.h>
 
+#include <atomic>
 #include <chrono>
+#include <type_traits>
 
 #include "core/base/file.h"
+#include "core/tls/fresh_credentials.h"
+#include "core/tls/signing.h"
 #include "tests/support/tls.h"
 
 namespace pareto::tls {
@@ -33,9 +37,13 @@ class CredentialsTest : public testing::Test {
   }
   static std::string read(const std::filesystem::path& path) { return *read_file(path, 1 << 20); }
 
+  static Identity value_of(const Expected<Identity>& said) { return *said; }
+  static std::string value_of(std::string said) { return said; }
+
   /// Shakes hands in memory. Returns what the server says of the client, and the reverse.
-  static std::pair<Expected<Identity>, Expected<Identity>> meet(const Credentials& server,
-                                                                const Credentials& client) {
+  template <typename Say = decltype(&Credentials::peer_of)>
+  static auto meet(const Credentials& server, const Credentials& client,
+                   Say say = Credentials::peer_of) {
     SSL* const one = SSL_new(server.context().get());
     SSL* const other = SSL_new(client.context().get());
     BIO* left = nullptr;
@@ -51,8 +59,9 @@ class CredentialsTest : public testing::Test {
       if (asked != 1) asked = SSL_do_handshake(other);
       if (served != 1) served = SSL_do_handshake(one);
     }
-    const auto said = [](SSL* ssl, int done) -> Expected<Identity> {
-      if (done == 1) return Credentials::peer_of(*ssl);
+    using Said = Expected<std::decay_t<decltype(value_of(say(*one)))>>;
+    const auto said = [&](SSL* ssl, int done) -> Said {
+      if (done == 1) return say(*ssl);
       return fail(ErrorCode::kPermission, "{}",
                   X509_verify_cert_error_string(SSL_get_verify_result(ssl)));
     };
@@ -184,6 +193,101 @@ TEST_F(CredentialsTest, LetNobodyInAgainBecauseAListIsLost) {
   EXPECT_THAT(refused(), HasSubstr("is that of device fresh, and this process is device pi-1"));
 }
 
+TEST_F(CredentialsTest, BelieveTheListOfEachAuthority) {
+  TestAuthority other(folder_.path(), "other");
+  const auto ours = authority_.credentials(device_);
+  const auto one = authority_.credentials({"one", Role::kCoordinator});
+  const auto two = other.credentials({"two", Role::kCoordinator});
+  write(ours / kAuthorityFile, read(authority_.certificate()) + read(other.certificate()));
+  const std::string older = other.revocation();
+  authority_.revoke(one);
+  other.revoke(two);
+  const std::string newer = authority_.revocation() + other.revocation();
+  write(ours / kRevokedFile, newer);
+  const auto device = open(ours);
+  ASSERT_TRUE(device);
+  const auto expect_refused = [&] {
+    for (const auto& lost : {one, two}) {
+      const auto judged = device->judge(read(lost / kCertificateFile));
+      ASSERT_FALSE(judged) << lost;
+      EXPECT_THAT(judged.error().message, HasSubstr("its authority took it back"));
+    }
+  };
+  expect_refused();
+  EXPECT_TRUE(device->judge(read(authority_.credentials(coordinator_) / kCertificateFile)));
+  const auto refused = [&](const std::string& lists) {
+    write(ours / kRevokedFile, lists);
+    const auto changed = device->refresh();
+    expect_refused();
+    return changed ? std::string("taken") : changed.error().message;
+  };
+  EXPECT_THAT(refused(authority_.revocation()), HasSubstr("lacks a list that is in use"));
+  EXPECT_THAT(refused(other.revocation()), HasSubstr("lacks a list that is in use"));
+  EXPECT_THAT(refused(authority_.revocation() + older), HasSubstr("list 0, and list 1 is in use"));
+  EXPECT_THAT(refused(newer + older), HasSubstr("two lists of one authority"));
+  EXPECT_THAT(refused(newer + "-----BEGIN X509 CRL-----\nAAAA\n-----END X509 CRL-----\n"),
+              HasSubstr("list 3 in it is broken"));
+}
+
+/// Adds certificates of others to what some credentials show.
+void lengthen(const Credentials& credentials, const std::string& path, int count) {
+  const auto others = read_certificates(path).value();
+  for (int i = 0; i < count; ++i) {
+    SSL_CTX_add1_chain_cert(credentials.context().get(), others.front().get());
+  }
+}
+
+TEST_F(CredentialsTest, AStrangersLongChainIsNotRead) {
+  const auto device = open(authority_.credentials(device_));
+  const auto folder = authority_.credentials(coordinator_);
+  ASSERT_TRUE(device);
+  const std::string one = folder / kCertificateFile;
+  const auto bytes = static_cast<int>(to_der(*read_certificates(one)->front()).size());
+  const auto with = [&](int size) {
+    const auto coordinator = open(folder);
+    lengthen(*coordinator, one, size / bytes);
+    return meet(*device, *coordinator).first.has_value();
+  };
+  EXPECT_TRUE(with(8 << 10));
+  EXPECT_FALSE(with(20 << 10));
+  std::string chain;
+  for (int i = 0; i <= (20 << 10) / bytes; ++i) chain += read(one);
+  write(one, chain);
+  EXPECT_THAT(refusal(folder).message, HasSubstr("peers take at most 16384"));
+}
+
+TEST_F(CredentialsTest, TellWhatThePeerShowed) {
+  const auto device = open(authority_.credentials(device_));
+  const auto coordinator = open(authority_.credentials(coordinator_));
+  ASSERT_TRUE(device && coordinator);
+  const auto [client, server] = meet(*device, *coordinator, Credentials::chain_of);
+  // OpenSSL adds the authority by itself.
+  const std::string authority = read(authority_.certificate());
+  EXPECT_EQ(client.value(), coordinator->pem().certificate + authority);
+  EXPECT_EQ(server.value(), device->pem().certificate + authority);
+}
+
+TEST_F(CredentialsTest, AreReadAgainWhileSomebodyHasThem) {
+  const auto theirs = authority_.credentials(coordinator_);
+  const auto ours = authority_.credentials(device_);
+  std::atomic<int> complaints = 0;
+  auto fresh = keep_fresh(
+                   open(ours), [&](const Error&) { ++complaints; }, 1ms)
+                   .value();
+  const std::string lost = read(theirs / kCertificateFile);
+  EXPECT_TRUE(fresh->judge(lost));
+  authority_.revoke(theirs);
+  write(ours / kRevokedFile, authority_.revocation());
+  const auto end = std::chrono::steady_clock::now() + 60s;
+  while (fresh->judge(lost)) ASSERT_LT(std::chrono::steady_clock::now(), end);
+  EXPECT_EQ(complaints, 0);
+  write(ours / kKeyFile, "no key");
+  while (complaints == 0) ASSERT_LT(std::chrono::steady_clock::now(), end);
+  EXPECT_EQ(fresh->identity(), device_) << "what was in use stays so";
+  fresh.reset();
+  EXPECT_EQ(complaints, 1) << "once for each reason";
+}
+
 TEST_F(CredentialsTest, SayWhatIsWrongWithAFolder) {
   EXPECT_EQ(refusal(folder_.path() / "absent").code, ErrorCode::kNotFound);
   EXPECT_THAT(refusal(folder_.path() / "absent").message, HasSubstr("paretod enroll"));
@@ -212,6 +316,14 @@ TEST_F(CredentialsTest, SayWhatIsWrongWithAFolder) {
 TEST(IdentityTest, IsTheOneThatTheNamesAgreeOn) {
   const Identity device{"pi-1", Role::kDevice};
   EXPECT_EQ(dns_name(device), "pi-1.device.pareto-edge");
+  for (const char* held :
+       {"pi-1.device.pareto-edge", "PI-1.Device.pareto-edge", "device.pareto-edge"}) {
+    EXPECT_TRUE(answers_to(device, held)) << held;
+  }
+  for (const char* other : {"", "pi-1", "pi-2.device.pareto-edge", "observer.pareto-edge",
+                            "pi-1.observer.pareto-edge", "pi-1.device.pareto-edge."}) {
+    EXPECT_FALSE(answers_to(device, other)) << other;
+  }
   EXPECT_EQ(to_string(device), "device pi-1");
   EXPECT_EQ(parse_identity("device pi-1"), device);
   for (const char* nobody : {"", "device", "device ", "king pi-1", "device -x", "pi-1 device"}) {
