@@ -4,6 +4,7 @@
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -26,9 +27,13 @@ constexpr std::string_view kIndexFile = "issued.json";
 constexpr std::uint64_t kLongestIndex = std::uint64_t{64} << 20;
 // Clocks of devices differ; those without a battery may be behind.
 constexpr std::chrono::hours kBackdated{1};
+// A clock that stands still while a device is off may be behind by months, and takes an expired
+// certificate for a valid one.
+constexpr std::chrono::days kListedAfterExpiry{365};
 constexpr std::chrono::seconds kLockPatience{2};
 constexpr std::chrono::milliseconds kLockInterval{20};
 constexpr ::mode_t kFolderMode = 0700;
+constexpr ::mode_t kOfOthers = 0077;
 
 /// Takes the lock of a folder, which others have for moments only.
 Expected<FolderLock> lock_folder(const std::filesystem::path& folder) {
@@ -52,6 +57,26 @@ Expected<> write_private(const std::filesystem::path& path, const std::string& t
     if (!made) return tl::unexpected(error_from_errno(errno, path.string()));
   }
   return write_file_atomically(path, text);
+}
+
+/// Closes a folder to others, so that nobody reads what will be in it, or puts files there. Fails:
+/// kPermission (it is another user's).
+Expected<> make_private(const std::filesystem::path& folder) {
+  const FileDescriptor opened(
+      ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat there {};
+  if (!opened || ::fstat(opened.get(), &there) != 0) {
+    return tl::unexpected(error_from_errno(errno, folder.string()));
+  }
+  if (there.st_uid != ::geteuid()) {
+    return fail(ErrorCode::kPermission,
+                "{}: the folder is another user's, who could read the authority's key: name one of "
+                "your own",
+                folder.string());
+  }
+  const bool is_private = (there.st_mode & kOfOthers) == 0;
+  if (is_private || ::fchmod(opened.get(), kFolderMode) == 0) return {};
+  return tl::unexpected(error_from_errno(errno, folder.string()));
 }
 
 Expected<std::string> request_der(std::string_view text) {
@@ -97,8 +122,8 @@ struct Authority::Impl {
   Expected<> write_list(const IssuedIndex& index) const {
     std::vector<RevokedSerial> revoked;
     for (const IssuedCertificate& one : index.certificates) {
-      // Nobody believes an expired one, whether or not it is on the list.
-      if (one.revoked && one.until > now()) revoked.push_back({one.serial, *one.revoked});
+      if (one.revoked && one.until + kListedAfterExpiry > now())
+        revoked.push_back({one.serial, *one.revoked});
     }
     const RevocationList list = sign_revocation_list(
         revoked, index.list_number, {now() - kBackdated, expiry()}, *certificate, *key);
@@ -187,6 +212,7 @@ Expected<std::unique_ptr<Authority>> Authority::create(const std::filesystem::pa
                 "{}: the folder holds other files: name one of its own for the authority",
                 folder.string());
   }
+  PARETO_TRY(make_private(folder));
   const sys_seconds now = impl->now();
   impl->key = make_key();
   impl->certificate =

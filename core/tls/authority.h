@@ -48,8 +48,9 @@ struct SignedCertificate {
 /// Threads: any. Processes: each call that signs or revokes has the folder's lock while it lasts.
 class Authority {
  public:
-  /// Makes an authority in a new folder. Fails: kInvalidArgument (there is one already),
-  /// kPermission, kExhausted.
+  /// Makes an authority in a new folder, or an empty one, which others cannot enter from then on.
+  /// Fails: kInvalidArgument (there is one already, or other files), kPermission (also another
+  /// user's folder), kExhausted.
   static Expected<std::unique_ptr<Authority>> create(const std::filesystem::path& folder,
                                                      const std::string& name,
                                                      WallClock clock = system_wall_clock());
@@ -85,7 +86,8 @@ class Authority {
   /// Returns what was issued. Fails: kCorrupt, kPermission.
   Expected<IssuedIndex> issued() const;
   /// Returns the list of what was taken back, in PEM or DER. It is there from the beginning, and
-  /// valid as long as the authority. Fails: kInvalidArgument (damaged), kPermission.
+  /// valid as long as the authority. A certificate stays on it for a year after it
+  /// expired. Fails: kInvalidArgument (damaged), kPermission.
   Expected<std::string> revoked_pem() const;
   Expected<std::string> revoked_der() const;
   /// Returns the file of that list.

@@ -6,6 +6,7 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/base/file.h"
 #include "core/tls/credentials_folder.h"
@@ -74,6 +75,26 @@ TEST_F(AuthorityTest, ItsKeyIsItsOwnersOnly) {
   EXPECT_EQ(mode_of(place_ / "issued.json"), 0600U);
 }
 
+TEST_F(AuthorityTest, AFolderThatIsThereIsClosedToOthers) {
+  std::filesystem::create_directories(place_);
+  std::filesystem::permissions(place_, std::filesystem::perms(0777));
+  create();
+  EXPECT_EQ(mode_of(place_), 0700U);
+  EXPECT_EQ(mode_of(place_.parent_path()) & 0700U, 0700U) << "the one above is as it was";
+}
+
+TEST_F(AuthorityTest, AnotherUsersFolderIsNotTaken) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
+  std::filesystem::create_directories(place_);
+  constexpr ::uid_t kNobody = 65534;
+  ASSERT_EQ(::chown(place_.c_str(), kNobody, kNobody), 0);
+  const auto made = Authority::create(place_, "test");
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code, ErrorCode::kPermission);
+  EXPECT_THAT(made.error().message, HasSubstr("another user's"));
+  EXPECT_TRUE(std::filesystem::is_empty(place_));
+}
+
 TEST_F(AuthorityTest, IsTheSameWhenItIsOpenedAgain) {
   const auto made = create();
   const auto opened = Authority::open(place_).value();
@@ -93,10 +114,12 @@ TEST_F(AuthorityTest, WhatWasBegunIsBegunAgain) {
 
 TEST_F(AuthorityTest, AFolderOfSomethingElseIsLeft) {
   std::filesystem::create_directories(place_);
+  std::filesystem::permissions(place_, std::filesystem::perms(0755));
   ASSERT_TRUE(write_file_atomically(place_ / "notes.txt", "mine"));
   const auto made = Authority::create(place_, "test");
   ASSERT_FALSE(made);
   EXPECT_THAT(made.error().message, HasSubstr("other files"));
+  EXPECT_EQ(mode_of(place_), 0755U);
 }
 
 TEST_F(AuthorityTest, DamagedFilesAreNamed) {
@@ -219,6 +242,27 @@ TEST_F(AuthorityTest, RevokingListsAllCertificatesOfAName) {
   const IssuedIndex index = Authority::open(place_).value()->issued().value();
   EXPECT_EQ(index.list_number, 3);
   EXPECT_EQ(state_of(index, index.certificates[1], now_), IssuedState::kRevoked);
+}
+
+TEST_F(AuthorityTest, ATakenBackCertificateStaysListedForAYearAfterItExpired) {
+  const auto authority = create();
+  const auto lost = authority->sign(make_key_request().request, device_, {}).value();
+  ASSERT_TRUE(authority->revoke(device_));
+  const auto is_listed = [&] {
+    // Another one that is taken back has the list signed again.
+    EXPECT_TRUE(authority->sign(make_key_request().request, {"other", Role::kDevice},
+                                {kCertificateLife, OtherKeys::kLeave}));
+    EXPECT_TRUE(authority->revoke({"other", Role::kDevice}));
+    const RevocationList list = revocation_list_of(authority->revoked_der().value()).value();
+    X509_REVOKED* entry = nullptr;
+    const Certificate certificate = certificate_of(lost.certificate).value();
+    return X509_CRL_get0_by_cert(list.get(), &entry, certificate.get()) == 1;
+  };
+  EXPECT_TRUE(is_listed());
+  now_ += days(90 + 364);
+  EXPECT_TRUE(is_listed()) << "a clock may be behind";
+  now_ += days(2);
+  EXPECT_FALSE(is_listed());
 }
 
 TEST_F(AuthorityTest, LivesAreBounded) {
