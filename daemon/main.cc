@@ -19,6 +19,7 @@
 #include "core/base/process_memory.h"
 #include "core/base/standard_descriptors.h"
 #include "core/base/start_again.h"
+#include "core/tls/fresh_credentials.h"
 #include "core/tls/utc_text.h"
 #include "core/transport/grpc/quiet.h"
 #include "daemon/access.h"
@@ -40,8 +41,6 @@ constexpr int kEnvironment = 3;
 // After the drain's own time, for calls that cannot be interrupted.
 constexpr std::chrono::seconds kGrace{5};
 constexpr std::chrono::seconds kSelfCheckPatience{5};
-// Credentials that were renewed are in use this soon.
-constexpr Nanoseconds kRefreshEvery = std::chrono::minutes(1);
 // Those of gRPC, of the links' listeners and of one stage.
 constexpr int kLeastThreads = 32;
 
@@ -82,14 +81,14 @@ void tell_alive(const Daemon& daemon, const ServiceManager& manager) {
 
 /// The main loop: until TERM or INT.
 void attend(Daemon& daemon, const CommandLine& command_line, const ServiceManager& manager) {
-  TimePoint refresh_at = std::chrono::steady_clock::now() + kRefreshEvery;
+  TimePoint refresh_at = std::chrono::steady_clock::now() + tls::kRefreshEvery;
   for (;;) {
     tell_alive(daemon, manager);
-    const auto signal =
-        wait_signal(std::min(manager.alive_every().value_or(kRefreshEvery), kRefreshEvery));
+    const auto signal = wait_signal(
+        std::min(manager.alive_every().value_or(tls::kRefreshEvery), tls::kRefreshEvery));
     if (std::chrono::steady_clock::now() >= refresh_at) {
       daemon.refresh_credentials();
-      refresh_at = std::chrono::steady_clock::now() + kRefreshEvery;
+      refresh_at = std::chrono::steady_clock::now() + tls::kRefreshEvery;
     }
     if (!signal) continue;
     if (*signal != SIGHUP) return;

@@ -1,6 +1,8 @@
 #include "client/flags/credential_flags.h"
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
+#include <string>
 
 #include "core/base/usage.h"
 
@@ -22,6 +24,11 @@ Expected<> CredentialFlags::apply(const Context& context,
                                   std::vector<cluster::DeviceConfig>& devices) const {
   cluster::CredentialsChoice settled = choice;
   if (settled.folder.empty() && !settled.insecure) settled.folder = context.credentials;
+  settled.complain = [](const Error& error) {
+    const std::string line =
+        fmt::format("warning: {}; those that are in use stay in use\n", error.message);
+    std::fputs(line.c_str(), stderr);
+  };
   return with_context(cluster::give_credentials(settled, devices), "--credentials");
 }
 

@@ -1,6 +1,7 @@
 #include "coordinator/cluster/own_credentials.h"
 
 #include <filesystem>
+#include <utility>
 
 #include "core/tls/credentials.h"
 #include "core/tls/credentials_folder.h"
@@ -20,7 +21,9 @@ Expected<> give_credentials(const CredentialsChoice& choice, std::vector<DeviceC
       tls::Credentials::open(choice.folder.empty() ? tls::user_folder("credentials")
                                                    : std::filesystem::path(choice.folder));
   if (!opened && choice.folder.empty() && opened.error().code == ErrorCode::kNotFound) return {};
-  PARETO_ASSIGN(const std::shared_ptr<tls::Credentials> own, std::move(opened));
+  PARETO_ASSIGN(std::shared_ptr<tls::Credentials> found, std::move(opened));
+  PARETO_ASSIGN(const auto own,
+                tls::keep_fresh(std::move(found), choice.complain, choice.refresh_every));
   for (DeviceConfig& device : devices) {
     if (!device.insecure) device.credentials = own;
   }
