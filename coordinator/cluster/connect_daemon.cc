@@ -30,10 +30,9 @@ Expected<std::string> address_to_dial(const DeviceConfig& config, milliseconds t
 }
 
 /// Connects over TLS by these credentials; null: without.
-Expected<std::unique_ptr<DaemonClient>> describe_twice(const DeviceConfig& config,
-                                                       const std::string& dialled,
-                                                       const tls::Credentials* own,
-                                                       milliseconds timeout) {
+Expected<std::unique_ptr<DaemonClient>> describe_twice(
+    const DeviceConfig& config, const std::string& dialled,
+    const std::shared_ptr<const tls::Credentials>& own, milliseconds timeout) {
   // The second time is for gRPC, which now and then takes a connection under way for a failed one
   // (core/transport/grpc). If nobody listens it costs nothing.
   auto client = describe_over_grpc(config, dialled, own, timeout);
@@ -56,13 +55,13 @@ Expected<std::unique_ptr<DaemonClient>> connect_over_grpc(const DeviceConfig& co
                 name_and_address(config));
   }
   const bool plain = config.insecure || transport::is_unix(dialled);
-  const tls::Credentials* const own = plain ? nullptr : config.credentials.get();
+  const auto own = plain ? nullptr : config.credentials;
   auto client = describe_twice(config, dialled, own, timeout);
   if (client || client.error().code != ErrorCode::kUnavailable || transport::is_unix(dialled)) {
     return client;
   }
-  const TlsProblem problem =
-      tls_problem(dialled, own, config.identity, *deadline_after(std::min(timeout, kDiagnosing)));
+  const TlsProblem problem = tls_problem(dialled, own.get(), config.identity,
+                                         *deadline_after(std::min(timeout, kDiagnosing)));
   // A daemon of this machine need not have credentials: the kernel keeps others out.
   if (own != nullptr && !leaves_the_machine && !problem.speaks_tls) {
     return describe_twice(config, dialled, nullptr, timeout);

@@ -2,6 +2,8 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <utility>
+
 #include "core/transport/grpc/secure.h"
 
 namespace pareto::cluster {
@@ -20,7 +22,7 @@ constexpr int kLongestPauseMs = 1'000;
 }  // namespace
 
 std::shared_ptr<grpc::Channel> control_channel(const std::string& dialled,
-                                               const tls::Credentials* own,
+                                               std::shared_ptr<const tls::Credentials> own,
                                                const std::string& server) {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
@@ -35,7 +37,7 @@ std::shared_ptr<grpc::Channel> control_channel(const std::string& dialled,
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kPingPatienceMs);
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kLongestPauseMs);
-  const auto credentials = transport::grpc_channel_credentials(own, server, arguments);
+  const auto credentials = transport::grpc_channel_credentials(std::move(own), server, arguments);
   return grpc::CreateCustomChannel(dialled, credentials, arguments);
 }
 

@@ -16,8 +16,8 @@ namespace pareto::cluster {
 /// TLS. `server`: the name that the daemon's certificate has to hold (tls::dns_name). It carries
 /// messages of up to 256 MiB, and breaks within 18 s if the device hangs. Connecting begins with
 /// the first call.
-std::shared_ptr<grpc::Channel> control_channel(const std::string& dialled,
-                                               const tls::Credentials* own = nullptr,
-                                               const std::string& server = "");
+std::shared_ptr<grpc::Channel> control_channel(
+    const std::string& dialled, std::shared_ptr<const tls::Credentials> own = nullptr,
+    const std::string& server = "");
 
 }  // namespace pareto::cluster

@@ -8,6 +8,7 @@
 
 #include "coordinator/cluster/call_result.h"
 #include "coordinator/cluster/calls_under_way.h"
+#include "coordinator/cluster/certificate_watch.h"
 #include "coordinator/cluster/control_address.h"
 #include "coordinator/cluster/control_channel.h"
 #include "coordinator/cluster/control_wire.h"
@@ -20,7 +21,6 @@
 #include "core/control/wire.h"
 #include "core/plan/protocol.h"
 #include "core/tls/credentials.h"
-#include "core/transport/grpc/secure.h"
 #include "proto/control.grpc.pb.h"
 
 namespace pareto::cluster {
@@ -44,11 +44,13 @@ constexpr std::uint64_t kSlowestLoadBytesPerSecond = 5'000'000;
 class GrpcDaemonClient final : public DaemonClient {
  public:
   /// `dialled`: where the address of `config` leads. `own`: null for a connection without TLS.
-  GrpcDaemonClient(DeviceConfig config, const std::string& dialled, const tls::Credentials* own)
+  GrpcDaemonClient(DeviceConfig config, const std::string& dialled,
+                   std::shared_ptr<const tls::Credentials> own)
       : config_(std::move(config)),
         dialled_(dialled),
-        own_(own),
-        stub_(control::v1::Control::NewStub(control_channel(dialled, own, expected_name()))) {}
+        own_(std::move(own)),
+        certificate_(config_, own_),
+        stub_(control::v1::Control::NewStub(control_channel(dialled, own_, expected_name()))) {}
 
   /// Learns what the daemon is, and which protocol both speak.
   Expected<> describe(milliseconds timeout) {
@@ -58,9 +60,9 @@ class GrpcDaemonClient final : public DaemonClient {
       if (auto older = ask_for(plan::kOldestProtocol, timeout)) asked = std::move(older);
     }
     PARETO_TRY(asked);
-    session_ = std::make_unique<Session>(config_, control_channel(dialled_, own_, expected_name()),
-                                         info_.protocol >= plan::kLeasesSince,
-                                         [this] { calls_.cancel(); });
+    session_ = std::make_unique<Session>(
+        config_, own_, control_channel(dialled_, own_, expected_name()),
+        info_.protocol >= plan::kLeasesSince, [this] { calls_.cancel(); });
     return {};
   }
 
@@ -107,7 +109,8 @@ class GrpcDaemonClient final : public DaemonClient {
     if (open) writer->WritesDone();
     const grpc::Status ended = writer->Finish();
     if (!ended.ok()) PARETO_TRY(check_not_lost());
-    return call_result(ended, config_, "sending tensors");
+    PARETO_TRY(call_result(ended, config_, "sending tensors"));
+    return certificate_.check(context);
   }
 
   Expected<control::ShardReport> load_shard(const plan::Shard& shard,
@@ -140,6 +143,7 @@ class GrpcDaemonClient final : public DaemonClient {
     PARETO_TRY(with_context(taken, "{}", name_and_address(config_)));
     if (!ended.ok()) PARETO_TRY(check_not_lost());
     PARETO_TRY(call_result(ended, config_, "asking for the state of training"));
+    PARETO_TRY(certificate_.check(context));
     return with_context(std::move(state).finish(), "{}", name_and_address(config_));
   }
 
@@ -321,15 +325,8 @@ class GrpcDaemonClient final : public DaemonClient {
                   plan::kProtocolVersion, plan::kOldestProtocol);
     }
     info_ = from_wire(reply, config_.address);
-    return see_certificate(*context.auth_context());
-  }
-
-  /// Takes the device's identity from its certificate: what it says of itself does not count.
-  Expected<> see_certificate(const grpc::AuthContext& seen) {
-    info_.identity.reset();
-    if (own_ == nullptr) return {};
-    PARETO_ASSIGN(info_.identity, with_context(own_->judge(transport::grpc_peer_certificates(seen)),
-                                               "{}", name_and_address(config_)));
+    // What it says of itself does not count.
+    PARETO_ASSIGN(info_.identity, certificate_.identity(context));
     return {};
   }
 
@@ -367,7 +364,8 @@ class GrpcDaemonClient final : public DaemonClient {
       return fail(ErrorCode::kTimeout, "{}: {}: no answer within {:g} s", name_and_address(config_),
                   doing, to_seconds(timeout));
     }
-    return call_result(status, config_, doing);
+    PARETO_TRY(call_result(status, config_, doing));
+    return certificate_.check(context);
   }
 
   /// Checks that the daemon shows signs of life. Fails: kUnavailable.
@@ -377,8 +375,9 @@ class GrpcDaemonClient final : public DaemonClient {
   }
 
   const DeviceConfig config_;
-  const std::string dialled_;          ///< where the configuration's address leads
-  const tls::Credentials* const own_;  ///< the configuration's; null: no TLS
+  const std::string dialled_;                          ///< where the configuration's address leads
+  const std::shared_ptr<const tls::Credentials> own_;  ///< the configuration's; null: no TLS
+  CertificateWatch certificate_;
   DeviceInfo info_;
   const std::unique_ptr<control::v1::Control::Stub> stub_;
   std::atomic<std::uint64_t> sent_bytes_{0};
@@ -388,11 +387,10 @@ class GrpcDaemonClient final : public DaemonClient {
 
 }  // namespace
 
-Expected<std::unique_ptr<DaemonClient>> describe_over_grpc(const DeviceConfig& config,
-                                                           const std::string& dialled,
-                                                           const tls::Credentials* own,
-                                                           milliseconds timeout) {
-  auto client = std::make_unique<GrpcDaemonClient>(config, dialled, own);
+Expected<std::unique_ptr<DaemonClient>> describe_over_grpc(
+    const DeviceConfig& config, const std::string& dialled,
+    std::shared_ptr<const tls::Credentials> own, milliseconds timeout) {
+  auto client = std::make_unique<GrpcDaemonClient>(config, dialled, std::move(own));
   PARETO_TRY(client->describe(timeout));
   return client;
 }

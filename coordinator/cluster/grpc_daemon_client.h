@@ -13,9 +13,8 @@ namespace pareto::cluster {
 /// Connects to a daemon once, and finds the newest protocol that both speak. `dialled`: where the
 /// address of `config` leads. `own`: credentials for TLS; null: without. Fails: kUnavailable,
 /// kTimeout, kInvalidArgument (no common protocol, both named), kPermission.
-Expected<std::unique_ptr<DaemonClient>> describe_over_grpc(const DeviceConfig& config,
-                                                           const std::string& dialled,
-                                                           const tls::Credentials* own,
-                                                           std::chrono::milliseconds timeout);
+Expected<std::unique_ptr<DaemonClient>> describe_over_grpc(
+    const DeviceConfig& config, const std::string& dialled,
+    std::shared_ptr<const tls::Credentials> own, std::chrono::milliseconds timeout);
 
 }  // namespace pareto::cluster

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "coordinator/cluster/call_result.h"
+#include "coordinator/cluster/certificate_watch.h"
 #include "coordinator/cluster/control_address.h"
 #include "core/control/wire.h"
 #include "proto/control.grpc.pb.h"
@@ -41,12 +42,13 @@ struct Attending {
 }  // namespace
 
 struct Session::Impl {
-  Impl(const DeviceConfig& of, std::shared_ptr<grpc::Channel> channel, bool beating,
-       std::function<void()> lost)
+  Impl(const DeviceConfig& of, std::shared_ptr<const tls::Credentials> own,
+       std::shared_ptr<grpc::Channel> channel, bool beating, std::function<void()> lost)
       : config(of),
         stub(v1::Control::NewStub(std::move(channel))),
         beats(beating),
-        on_loss(std::move(lost)) {}
+        on_loss(std::move(lost)),
+        certificate(config, std::move(own)) {}
 
   /// A request that has not been answered.
   struct Sent {
@@ -58,6 +60,7 @@ struct Session::Impl {
   const std::unique_ptr<v1::Control::Stub> stub;
   const bool beats;
   const std::function<void()> on_loss;
+  CertificateWatch certificate;  ///< the daemon's
 
   mutable std::mutex mutex;  ///< guards all below
   std::condition_variable changed;
@@ -132,7 +135,7 @@ struct Session::Impl {
       if (now > next + control::kBeat) {
         for (Sent& request : sent) request.at = now;
       }
-      if (judge(one, now, lock)) return;
+      if (is_silent(one, now, lock) || is_refused(one, lock)) return;
       written = version;
       const v1::AttendRequest said = request();
       sent.push_back({now, written});
@@ -145,21 +148,33 @@ struct Session::Impl {
   }
 
   /// Returns whether the daemon is lost, because what it was sent long ago has no answer.
-  bool judge(Attending& one, TimePoint now, std::unique_lock<std::mutex>& lock) {
+  bool is_silent(Attending& one, TimePoint now, std::unique_lock<std::mutex>& lock) {
     if (!beats || sent.empty()) return false;
     const Nanoseconds silent = now - sent.front().at;
     const Nanoseconds patience = answers.empty() ? kFirstAnswer : control::lease_for(slowest());
     if (silent <= patience) return false;
-    loss = Error{ErrorCode::kUnavailable,
-                 fmt::format("{}: its daemon gave no sign of life for {:.1f} s: it hangs, or the "
-                             "network between is cut",
-                             name_and_address(config), to_seconds(silent))};
+    lose(one, lock,
+         fmt::format("{}: its daemon gave no sign of life for {:.1f} s: it hangs, or the network "
+                     "between is cut",
+                     name_and_address(config), to_seconds(silent)));
+    return true;
+  }
+
+  /// Returns whether the daemon is lost, because its certificate does not hold any more.
+  bool is_refused(Attending& one, std::unique_lock<std::mutex>& lock) {
+    if (told == 0) return false;
+    const auto holds = certificate.check(one.context);
+    if (!holds) lose(one, lock, holds.error().message);
+    return !holds;
+  }
+
+  void lose(Attending& one, std::unique_lock<std::mutex>& lock, std::string why) {
+    loss = Error{ErrorCode::kUnavailable, std::move(why)};
     one.context.TryCancel();
     changed.notify_all();
     lock.unlock();
     on_loss();
     lock.lock();
-    return true;
   }
 
   void read(Attending& one) {
@@ -223,9 +238,10 @@ struct Session::Impl {
   }
 };
 
-Session::Session(const DeviceConfig& config, std::shared_ptr<grpc::Channel> channel, bool beats,
-                 std::function<void()> on_loss)
-    : impl_(std::make_unique<Impl>(config, std::move(channel), beats, std::move(on_loss))) {}
+Session::Session(const DeviceConfig& config, std::shared_ptr<const tls::Credentials> own,
+                 std::shared_ptr<grpc::Channel> channel, bool beats, std::function<void()> on_loss)
+    : impl_(std::make_unique<Impl>(config, std::move(own), std::move(channel), beats,
+                                   std::move(on_loss))) {}
 
 Session::~Session() { impl_->end(); }
 

@@ -28,11 +28,12 @@ namespace pareto::cluster {
 /// Threads: any. It has two of its own while there is a session.
 class Session {
  public:
-  /// `channel`: a connection of its own, so that no beat waits behind what else is sent. `beats`:
-  /// the daemon knows them. `on_loss` is called once when the daemon gives no sign of life any
-  /// more, by another thread. The configuration outlives it.
-  Session(const DeviceConfig& config, std::shared_ptr<grpc::Channel> channel, bool beats,
-          std::function<void()> on_loss);
+  /// `own`: credentials of the channel; null: it has none. `channel`: a connection of its own, so
+  /// that no beat waits behind what else is sent. `beats`: the daemon knows them. `on_loss` is
+  /// called once when the daemon gives no sign of life any more, or its certificate was taken back,
+  /// by another thread. The configuration outlives it.
+  Session(const DeviceConfig& config, std::shared_ptr<const tls::Credentials> own,
+          std::shared_ptr<grpc::Channel> channel, bool beats, std::function<void()> on_loss);
   /// Ends the session: the daemon undoes what is left of it.
   ~Session();
   Session(const Session&) = delete;

@@ -22,6 +22,9 @@ struct PeerIdentity {
   bool authenticated = false;  ///< true: something that this side trusts vouches for the name
   /// The identity that the peer's certificate names; no value if it has shown no certificate.
   std::optional<tls::Identity> certificate = std::nullopt;
+  /// The certificates that it showed, as PEM and its own first: tls::Credentials::judge() says
+  /// whether they still hold. Empty if it has shown none.
+  std::string chain{};
 };
 
 /// Returns "192.168.1.12:40312 (not authenticated)", or the name only if it is authenticated.

@@ -263,8 +263,7 @@ Expected<> ControlServer::check_answers(Nanoseconds patience) const {
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   const bool on_file = transport::is_unix(impl_->address);
   const tls::Credentials* const own = on_file ? nullptr : impl_->credentials.get();
-  const auto secured = transport::grpc_channel_credentials(
-      own, own == nullptr ? "" : tls::dns_name(own->identity()), arguments);
+  const auto secured = transport::grpc_credentials_to_self(own, arguments);
   const auto stub = control::v1::Control::NewStub(
       grpc::CreateCustomChannel(address_from_here(impl_->address), secured, arguments));
   grpc::ClientContext context;

@@ -101,9 +101,9 @@ class LinkService final : public ::grpc::CallbackGenericService {
     // The base class answers "unimplemented".
     if (context->method() != kMethod) return CallbackGenericService::CreateReactor(context);
     auto stream = std::make_shared<ServerStream>(context, options_.limits.read_ahead_bytes, live_);
-    std::optional<tls::Identity> peer;
+    std::optional<GrpcPeer> peer;
     if (options_.credentials) {
-      auto found = options_.credentials->judge(grpc_peer_certificates(*context->auth_context()));
+      auto found = grpc_peer(*options_.credentials, *context->auth_context());
       if (!found) {
         stream->refuse({::grpc::StatusCode::PERMISSION_DENIED, "the certificate does not hold"});
         return stream.get();

@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/file_descriptor.h"
 #include "core/transport/address.h"
+#include "core/transport/grpc/secure.h"
 #include "core/transport/grpc/stream.h"
 #include "core/transport/link_options.h"
 
@@ -18,8 +19,8 @@ namespace pareto::transport::grpc {
 /// A stream that a peer opened.
 struct OpenedStream {
   std::shared_ptr<Stream> stream;
-  std::string address;                ///< the peer's
-  std::optional<tls::Identity> peer;  ///< whom its certificate names; no value: it needed none
+  std::string address;           ///< the peer's
+  std::optional<GrpcPeer> peer;  ///< whom its certificate names; no value: it needed none
 };
 /// Links to be accepted, or why connections were refused.
 using WaitingQueue = BoundedQueue<Expected<OpenedStream>>;

@@ -10,15 +10,21 @@ namespace {
 
 constexpr Nanoseconds kLinger = std::chrono::seconds(5);
 
+/// `peer`: no value means that the link is not secured.
+PeerIdentity identity_of(const std::string& address, const std::optional<GrpcPeer>& peer) {
+  if (!peer) return {address};
+  return {to_string(peer->identity), true, peer->identity, peer->chain};
+}
+
 }  // namespace
 
 GrpcLink::GrpcLink(std::shared_ptr<Stream> stream, std::shared_ptr<void> carrier,
-                   std::string address, std::optional<tls::Identity> peer,
+                   std::string address, const std::optional<GrpcPeer>& peer,
                    const LinkOptions& options)
     : carrier_(std::move(carrier)),
       stream_(std::move(stream)),
       address_(std::move(address)),
-      certificate_(std::move(peer)),
+      identity_(identity_of(address_, peer)),
       peer_("grpc " + address_),
       options_(options),
       decoder_(stranger_limits(options.limits)) {}
@@ -26,11 +32,6 @@ GrpcLink::GrpcLink(std::shared_ptr<Stream> stream, std::shared_ptr<void> carrier
 GrpcLink::~GrpcLink() {
   stream_->close();
   stream_->wait_until_done(kLinger);
-}
-
-PeerIdentity GrpcLink::identity() const {
-  if (!certificate_) return {address_};
-  return {to_string(*certificate_), true, certificate_};
 }
 
 Expected<Sent> GrpcLink::send(const wire::Message& message, Deadline deadline) {

@@ -9,6 +9,7 @@
 #include "core/transport/frame_arrival.h"
 #include "core/transport/grpc/chunk_pace.h"
 #include "core/transport/grpc/chunks.h"
+#include "core/transport/grpc/secure.h"
 #include "core/transport/grpc/stream.h"
 #include "core/transport/transport.h"
 #include "core/wire/frame.h"
@@ -23,7 +24,7 @@ class GrpcLink final : public Link {
   /// `carrier`: what the stream runs on (a channel or a server); released after the stream has
   /// ended.
   GrpcLink(std::shared_ptr<Stream> stream, std::shared_ptr<void> carrier, std::string address,
-           std::optional<tls::Identity> peer, const LinkOptions& options);
+           const std::optional<GrpcPeer>& peer, const LinkOptions& options);
   /// Waits until the peer knows, for a few seconds at most: until then it may still read what was
   /// sent.
   ~GrpcLink() override;
@@ -40,15 +41,15 @@ class GrpcLink final : public Link {
   void close() override;
   void abort() override;
   std::string peer() const override { return peer_; }
-  PeerIdentity identity() const override;
+  PeerIdentity identity() const override { return identity_; }
 
  private:
   Expected<> read_some(Deadline deadline);
 
   const std::shared_ptr<void> carrier_;
   const std::shared_ptr<Stream> stream_;
-  const std::string address_;                       ///< the peer's
-  const std::optional<tls::Identity> certificate_;  ///< the peer's; no value: not secured
+  const std::string address_;  ///< the peer's
+  const PeerIdentity identity_;
   const std::string peer_;
   LinkOptions options_;
   std::atomic<bool> closed_ = false;  // on this side

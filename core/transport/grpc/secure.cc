@@ -5,13 +5,16 @@
 #include <grpcpp/security/credentials.h>
 #include <grpcpp/security/server_credentials.h>
 #include <grpcpp/security/tls_certificate_provider.h>
+#include <grpcpp/security/tls_certificate_verifier.h>
 #include <grpcpp/security/tls_credentials_options.h>
 #include <grpcpp/support/channel_arguments.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <functional>
 #include <utility>
+#include <vector>
 
 #include "core/base/file.h"
 
@@ -74,13 +77,73 @@ std::shared_ptr<::grpc::ServerCredentials> RenewedCertificates::credentials() co
   return ::grpc::experimental::TlsServerCredentials(options);
 }
 
-std::shared_ptr<::grpc::ChannelCredentials> grpc_channel_credentials(
-    const tls::Credentials* own, const std::string& server, ::grpc::ChannelArguments& arguments) {
+namespace {
+
+using ::grpc::experimental::TlsCustomVerificationCheckRequest;
+
+/// Judges the server of each connection of a channel.
+///
+/// Threads: any; it has no state that changes.
+class ServerJudge final : public ::grpc::experimental::ExternalCertificateVerifier {
+ public:
+  ServerJudge(std::shared_ptr<const tls::Credentials> own, std::string server)
+      : own_(std::move(own)), server_(std::move(server)) {}
+
+  bool Verify(TlsCustomVerificationCheckRequest* request,
+              std::function<void(::grpc::Status)> /*callback*/, ::grpc::Status* verdict) override {
+    const ::grpc::string_ref chain = request->peer_cert_full_chain();
+    if (const auto judged = judge(std::string(chain.data(), chain.size())); !judged) {
+      *verdict = {::grpc::StatusCode::UNAUTHENTICATED, judged.error().message};
+    }
+    return true;
+  }
+  void Cancel(TlsCustomVerificationCheckRequest* /*request*/) override {}
+
+ private:
+  Expected<> judge(const std::string& chain) const {
+    PARETO_ASSIGN(const tls::Identity identity, own_->judge(chain));
+    if (tls::answers_to(identity, server_)) return {};
+    return fail(ErrorCode::kPermission, "{} answers, not {}", to_string(identity), server_);
+  }
+
+  const std::shared_ptr<const tls::Credentials> own_;
+  const std::string server_;
+};
+
+/// Sets what every channel needs.
+void prepare(::grpc::ChannelArguments& arguments) {
   // At an answer without a status, the filter of retries of gRPC 1.51 ends the process: a server,
   // or one wrong bit, would end its clients. Nothing here leaves repeating a call to gRPC.
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
+}
+
+}  // namespace
+
+std::shared_ptr<::grpc::ChannelCredentials> grpc_channel_credentials(
+    std::shared_ptr<const tls::Credentials> own, const std::string& server,
+    ::grpc::ChannelArguments& arguments) {
+  namespace experimental = ::grpc::experimental;
+  prepare(arguments);
   if (own == nullptr) return ::grpc::InsecureChannelCredentials();
   arguments.SetSslTargetNameOverride(server);
+  tls::PemTexts pem = own->pem();
+  const std::vector<experimental::IdentityKeyCertPair> shown{
+      {std::move(pem.key), std::move(pem.certificate)}};
+  experimental::TlsChannelCredentialsOptions options;
+  options.set_certificate_provider(
+      std::make_shared<experimental::StaticDataCertificateProvider>(pem.authority, shown));
+  options.watch_root_certs();
+  options.watch_identity_key_cert_pairs();
+  options.set_certificate_verifier(
+      experimental::ExternalCertificateVerifier::Create<ServerJudge>(std::move(own), server));
+  return experimental::TlsCredentials(options);
+}
+
+std::shared_ptr<::grpc::ChannelCredentials> grpc_credentials_to_self(
+    const tls::Credentials* own, ::grpc::ChannelArguments& arguments) {
+  prepare(arguments);
+  if (own == nullptr) return ::grpc::InsecureChannelCredentials();
+  arguments.SetSslTargetNameOverride(tls::dns_name(own->identity()));
   tls::PemTexts pem = own->pem();
   ::grpc::SslCredentialsOptions options;
   options.pem_root_certs = std::move(pem.authority);
@@ -99,6 +162,12 @@ std::string grpc_peer_certificates(const ::grpc::AuthContext& context) {
     }
   }
   return chain;
+}
+
+Expected<GrpcPeer> grpc_peer(const tls::Credentials& own, const ::grpc::AuthContext& context) {
+  std::string chain = grpc_peer_certificates(context);
+  PARETO_ASSIGN(tls::Identity identity, own.judge(chain));
+  return GrpcPeer{std::move(identity), std::move(chain)};
 }
 
 }  // namespace pareto::transport

@@ -44,13 +44,27 @@ class RenewedCertificates {
 
 /// Makes the credentials of a channel, from what is in use now; without TLS for null. `server`: the
 /// name that the server's certificate has to hold (tls::dns_name); it is set among the arguments.
-/// No call is repeated: the arguments say so for each channel.
+/// The server is judged at each connection, by what is in use then: a channel outlives many. No
+/// call is repeated: the arguments say so for each channel.
 std::shared_ptr<::grpc::ChannelCredentials> grpc_channel_credentials(
-    const tls::Credentials* own, const std::string& server, ::grpc::ChannelArguments& arguments);
+    std::shared_ptr<const tls::Credentials> own, const std::string& server,
+    ::grpc::ChannelArguments& arguments);
+/// Makes the credentials of a channel to a server of this process; without TLS for null. A server
+/// shows the certificate of before for some seconds, so it is not judged by the newest list.
+std::shared_ptr<::grpc::ChannelCredentials> grpc_credentials_to_self(
+    const tls::Credentials* own, ::grpc::ChannelArguments& arguments);
 
 /// Returns the certificates that the other end of a call showed, as PEM and its own first; "" if it
 /// showed none. gRPC has verified them, but for the list of those taken back: Credentials::judge()
 /// looks at that.
 std::string grpc_peer_certificates(const ::grpc::AuthContext& context);
+
+/// The other end of a call, and the certificates that say so.
+struct GrpcPeer {
+  tls::Identity identity;
+  std::string chain;  ///< grpc_peer_certificates()
+};
+/// Returns who is at the other end of a call. Fails: as Credentials::judge().
+Expected<GrpcPeer> grpc_peer(const tls::Credentials& own, const ::grpc::AuthContext& context);
 
 }  // namespace pareto::transport

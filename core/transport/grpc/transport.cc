@@ -65,8 +65,8 @@ class ClientStream final
   }
 
   /// Returns who has taken the call. Fails: kPermission.
-  Expected<tls::Identity> peer(const tls::Credentials& credentials) const {
-    return credentials.judge(grpc_peer_certificates(*context_.auth_context()));
+  Expected<GrpcPeer> peer(const tls::Credentials& credentials) const {
+    return grpc_peer(credentials, *context_.auth_context());
   }
 
   void OnReadInitialMetadataDone(bool ok) override {
@@ -152,8 +152,8 @@ class GrpcTransport final : public Transport {
   }
 
   /// Waits until the call is taken. Returns by whom; no value without credentials.
-  static Expected<std::optional<tls::Identity>> greet(ClientStream& stream, Deadline deadline,
-                                                      const LinkOptions& options) {
+  static Expected<std::optional<GrpcPeer>> greet(ClientStream& stream, Deadline deadline,
+                                                 const LinkOptions& options) {
     PARETO_TRY(stream.wait_until_open(deadline));
     if (!options.credentials) return std::nullopt;
     return stream.peer(*options.credentials);
@@ -177,7 +177,7 @@ class GrpcTransport final : public Transport {
     for (const auto& [setting, number] : channel_settings(options.limits, address)) {
       arguments.SetInt(setting, number);
     }
-    const tls::Credentials* const credentials = options.credentials.get();
+    const auto& credentials = options.credentials;
     const auto secured = grpc_channel_credentials(credentials, wanted_name(options), arguments);
     for (int attempt = 1;; ++attempt) {
       auto channel = ::grpc::CreateCustomChannel(address, secured, arguments);

@@ -102,6 +102,7 @@ Expected<bool> TlsSession::handshake() {
 }
 
 Expected<tls::Identity> TlsSession::peer() const { return tls::Credentials::peer_of(*ssl_); }
+std::string TlsSession::peer_chain() const { return tls::Credentials::chain_of(*ssl_); }
 
 Expected<std::size_t> TlsSession::encrypt(std::span<const iovec> parts) {
   std::size_t taken = 0;

@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/base/error.h"
@@ -52,6 +53,8 @@ class TlsSession {
   Expected<bool> handshake();
   /// Returns who is at the other end, after the handshake. Fails: kPermission.
   Expected<tls::Identity> peer() const;
+  /// Returns the certificates that it showed, as PEM.
+  std::string peer_chain() const;
 
   /// Encrypts the first bytes of `parts` into the outbox, as many as make a good packet. Returns
   /// how many; small parts share a record. Fails: kUnavailable.

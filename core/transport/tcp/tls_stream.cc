@@ -147,6 +147,7 @@ Expected<> TlsStream::check_first_byte() {
 
 Expected<> TlsStream::check_peer() {
   PARETO_ASSIGN(peer_, session_->peer());
+  peer_chain_ = session_->peer_chain();
   if (side_ == TlsSide::kAccepting) return {};
   if (expected_ && *peer_ != *expected_) {
     return fail(ErrorCode::kPermission,
@@ -286,7 +287,7 @@ void TlsStream::shut_down() {
 PeerIdentity TlsStream::identity() const {
   const std::lock_guard lock(mutex_);
   if (!authenticated_) return {address_};
-  return {to_string(*peer_), true, peer_};
+  return {to_string(*peer_), true, peer_, peer_chain_};
 }
 
 }  // namespace pareto::transport::tcp

@@ -92,6 +92,7 @@ class TlsStream final : public ByteStream {
   bool owes_end_ = false;  ///< the socket had no room for the farewell
   std::optional<Error> failure_;
   std::optional<tls::Identity> peer_;
+  std::string peer_chain_;
   std::unique_ptr<TlsSession> session_;  // last: it uses the socket
 };
 

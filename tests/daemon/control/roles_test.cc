@@ -34,7 +34,7 @@ class SecuredControlTest : public ControlTest {
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
     const auto own = folder.empty() ? nullptr : tls::Credentials::open(folder).value();
     const auto channel = transport::grpc_channel_credentials(
-        own.get(), tls::dns_name(Identity{"pi-1", Role::kDevice}), arguments);
+        own, tls::dns_name(Identity{"pi-1", Role::kDevice}), arguments);
     return v1::Control::NewStub(grpc::CreateCustomChannel(secured_->address(), channel, arguments));
   }
   static grpc::Status clock(v1::Control::Stub& stub) {
