@@ -23,6 +23,16 @@ Expected<SessionTable::Attendance> attendance_of(const control::v1::AttendReques
 
 }  // namespace
 
+Expected<std::uint64_t> begin_session(SessionTable& sessions, const Caller& caller,
+                                      const tls::Credentials* credentials,
+                                      std::function<void()> cancel) {
+  PARETO_ASSIGN(const std::uint64_t session, sessions.begin(caller, std::move(cancel)));
+  const auto holds = check_holds(caller, credentials);
+  if (holds) return session;
+  sessions.end(session);
+  return tl::unexpected(holds.error());
+}
+
 Expected<> attend(
     SessionTable& sessions, std::uint64_t session,
     grpc::ServerReaderWriter<control::v1::AttendReply, control::v1::AttendRequest>& stream) {

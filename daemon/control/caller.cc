@@ -32,12 +32,10 @@ tl::unexpected<Error> without_certificate() {
   return fail(ErrorCode::kPermission, "this call came without a certificate");
 }
 
-/// Reads a caller's identity from its certificates. Fails: kPermission.
-Expected<> identify(Caller& caller, const tls::Credentials& credentials) {
+Expected<tls::Identity> judged(const Caller& caller, const tls::Credentials& credentials) {
   if (caller.certificates.empty()) return without_certificate();
-  PARETO_ASSIGN(caller.identity, with_context(credentials.judge(caller.certificates),
-                                              "this device does not take your credentials"));
-  return {};
+  return with_context(credentials.judge(caller.certificates),
+                      "this device does not take your credentials");
 }
 
 }  // namespace
@@ -67,15 +65,21 @@ Expected<Caller> caller_of(const grpc::ServerContextBase& context,
   const bool plain = caller.certificates.empty();
   if (plain && (credentials == nullptr || caller.host == kUnixPeer)) return caller;
   if (credentials == nullptr) return without_certificate();
-  PARETO_TRY(identify(caller, *credentials));
+  PARETO_ASSIGN(caller.identity, judged(caller, *credentials));
   return caller;
 }
 
 Expected<Caller> caller_of(const grpc::AuthContext& shown, const tls::Credentials& credentials) {
   Caller caller;
   caller.certificates = transport::grpc_peer_certificates(shown);
-  PARETO_TRY(identify(caller, credentials));
+  PARETO_ASSIGN(caller.identity, judged(caller, credentials));
   return caller;
+}
+
+Expected<> check_holds(const Caller& caller, const tls::Credentials* credentials) {
+  if (credentials == nullptr || !caller.identity) return {};
+  PARETO_TRY(judged(caller, *credentials));
+  return {};
 }
 
 Expected<> check_role(const Caller& caller, std::string_view call) {

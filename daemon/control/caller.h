@@ -42,6 +42,10 @@ Expected<Caller> caller_of(const grpc::ServerContextBase& context,
 /// Fails: as the other caller_of().
 Expected<Caller> caller_of(const grpc::AuthContext& shown, const tls::Credentials& credentials);
 
+/// Checks that the certificate of a caller still holds. One without a certificate passes. Fails: as
+/// caller_of().
+Expected<> check_holds(const Caller& caller, const tls::Credentials* credentials);
+
 /// Checks that a caller's role may make that call of control.proto: "LoadShard". Fails:
 /// kPermission; the sentence names no path and no name of this device.
 Expected<> check_role(const Caller& caller, std::string_view call);

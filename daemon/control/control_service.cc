@@ -81,7 +81,8 @@ grpc::Status ControlService::Attend(
     grpc::ServerReaderWriter<v1::AttendReply, v1::AttendRequest>* stream) {
   return serve("Attend", *context, [&](const Caller& caller) -> Expected<> {
     PARETO_ASSIGN(const std::uint64_t session,
-                  sessions_.begin(caller, [context] { context->TryCancel(); }));
+                  begin_session(sessions_, caller, parts_.credentials.get(),
+                                [context] { context->TryCancel(); }));
     // Also if it throws: nothing else ends a session.
     const std::shared_ptr<void> at_the_end(nullptr, [&](void*) { sessions_.end(session); });
     return attend(sessions_, session, *stream);

@@ -42,10 +42,8 @@ class ControlService final : public RawMissingTensors {
   SilentPeers& silent_peers() { return silent_peers_; }
   /// Ends the sessions of those whose certificates do not hold any more.
   void dismiss_revoked() {
-    if (!parts_.credentials) return;
-    sessions_.cancel_if([this](const Caller& owner) {
-      return owner.identity && !parts_.credentials->judge(owner.certificates);
-    });
+    sessions_.cancel_if(
+        [this](const Caller& owner) { return !check_holds(owner, parts_.credentials.get()); });
   }
 
   grpc::Status Describe(grpc::ServerContext* context, const control::v1::DescribeRequest* request,

@@ -7,6 +7,7 @@
 
 #include "core/tls/credentials.h"
 #include "core/transport/grpc/secure.h"
+#include "daemon/control/attendance.h"
 #include "daemon/control/silent_peers.h"
 #include "tests/daemon/control/control_fixture.h"
 #include "tests/support/tls.h"
@@ -201,6 +202,27 @@ TEST_F(SecuredControlTest, ACertificateThatIsTakenBackEndsItsSession) {
   EXPECT_FALSE(stream->Finish().ok());
   EXPECT_EQ(clock(*laptop).error_code(), StatusCode::PERMISSION_DENIED)
       << "on a connection from before, too";
+}
+
+TEST_F(SecuredControlTest, ACertificateThatIsTakenBackWhileItsSessionBeginsBeginsNone) {
+  const std::filesystem::path own = issue("laptop", Role::kCoordinator);
+  const std::string shown = read_file(own / tls::kCertificateFile).value();
+  const Caller caller{credentials_->judge(shown).value(), "10.0.0.1", shown};
+  SessionTable table(shards_, *stages_);
+  const auto begin = [&] { return begin_session(table, caller, credentials_.get(), [] {}); };
+  const std::uint64_t before = begin().value();
+  table.end(before);
+  authority_.revoke(own);
+  std::ofstream(device_ / tls::kRevokedFile) << authority_.revocation();
+  ASSERT_TRUE(credentials_->refresh().value());
+  // Those that were open would be dismissed here: this one was judged before, and begins after.
+  const auto refused = begin();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kPermission);
+  EXPECT_THAT(refused.error().message, testing::HasSubstr("took it back"));
+  int open = 0;
+  table.cancel_if([&](const Caller&) { return ++open > 0; });
+  EXPECT_EQ(open, 0);
 }
 
 TEST_F(SecuredControlTest, FilesThatDoNotFitTogetherAreShownToNobody) {
