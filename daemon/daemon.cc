@@ -236,6 +236,7 @@ void Daemon::refresh_credentials() {
   refresh_problem_ = problem;
   if (!changed || !*changed) return;
   say_who_may_come_in();
+  stages_->end_refused();
   if (const auto renewed = control_->renew_credentials(); !renewed) {
     spdlog::error("{}; new calls see the old certificate", renewed.error().message);
   }

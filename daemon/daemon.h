@@ -66,7 +66,8 @@ class Daemon {
     std::vector<std::string> in_use;
     std::vector<std::string> waiting;  ///< those that need a restart
   };
-  /// Reads credentials that were renewed, and says so in the log. To be called once a minute.
+  /// Reads credentials that were renewed, and says so in the log. Sessions and stages end whose
+  /// peers' certificates were taken back. To be called once a minute.
   void refresh_credentials();
   /// Applies the settings that can change while the daemon runs, and reads renewed credentials.
   Reloaded reload(const DaemonConfig& config);

@@ -123,6 +123,13 @@ void HostedStage::end(std::optional<std::string> failure) {
   context_.log(failure ? LogLevel::kWarn : LogLevel::kDebug, context_.name() + " " + how);
 }
 
+void HostedStage::end_if_refused(const tls::Credentials* own) {
+  if (ended_) return;
+  for (const transport::PeerIdentity& peer : peers()) {
+    if (const auto holds = check_holds(own, peer); !holds) return end(holds.error().message);
+  }
+}
+
 void HostedStage::drain() {
   bool ran = false;
   {

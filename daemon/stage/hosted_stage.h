@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
@@ -46,6 +47,9 @@ class HostedStage {
   Expected<> check_peer(control::Role role, const transport::PeerIdentity& peer) const {
     return with_context(check_named(context_.peers, role, peer), "{}", context_.name());
   }
+  /// Ends the stage, which fails, if the certificate of a peer at one of its links does not hold
+  /// any more. `own`: null judges nobody.
+  void end_if_refused(const tls::Credentials* own);
   /// Takes a link whose peer has said that hello, and answers it kReady; from then on pings on it
   /// are answered. Fails: kInvalidArgument (there is one already, or the role does not fit),
   /// kClosed (the stage has ended), kExhausted (no thread for it), and as links do. The link is
@@ -95,6 +99,8 @@ class HostedStage {
   /// Starts the threads that compute and send. mutex_ is held. Fails: as start_thread().
   virtual Expected<> start_threads(const transport::LinkFigures& figures,
                                    std::uint64_t output_bytes) = 0;
+  /// Returns who is at the other ends of the links that it has.
+  virtual std::vector<transport::PeerIdentity> peers() const = 0;
   /// Closes its links and queues, which wakes its threads. Called once, when it ends.
   virtual void close_parts() = 0;
   /// Wakes the thread that receives, which then passes the end on.

@@ -31,10 +31,11 @@ constexpr std::uint64_t kPingOverhead = 64 << 10;
 }  // namespace
 
 LinkAcceptor::LinkAcceptor(std::unique_ptr<transport::Listener> listener, Greeter greeter,
-                           Nanoseconds hello_timeout)
+                           Nanoseconds hello_timeout, std::shared_ptr<const tls::Credentials> own)
     : listener_(std::move(listener)),
       greeter_(std::move(greeter)),
       hello_timeout_(hello_timeout),
+      own_(std::move(own)),
       accepting_([this] { accept_links(); }) {}
 
 LinkAcceptor::~LinkAcceptor() {
@@ -51,6 +52,13 @@ void LinkAcceptor::close() {
   changed_.notify_all();
   for (Pending& pending : pending_) {
     if (pending.link) pending.link->close();
+  }
+}
+
+void LinkAcceptor::close_refused() {
+  const std::lock_guard lock(mutex_);
+  for (const Pending& pending : pending_) {
+    if (pending.link && !check_holds(own_.get(), pending.link->identity())) pending.link->close();
   }
 }
 
@@ -143,6 +151,12 @@ std::unique_ptr<transport::Link> LinkAcceptor::take_link(Pending& pending) {
   return std::move(pending.link);
 }
 
+Expected<> LinkAcceptor::check_peer(const transport::PeerIdentity& peer) const {
+  PARETO_TRY(check_opens_links(peer));
+  // Its handshake may have begun with an older list.
+  return check_holds(own_.get(), peer);
+}
+
 void LinkAcceptor::greet(Pending& pending, transport::Link& link) {
   const TimePoint deadline = *deadline_after(hello_timeout_);
   Expected<control::Hello> hello;
@@ -163,7 +177,7 @@ void LinkAcceptor::greet(Pending& pending, transport::Link& link) {
   } else {
     hello = tl::unexpected(std::move(received).error());
   }
-  if (const auto may = check_opens_links(link.identity()); hello && !may) {
+  if (const auto may = check_peer(link.identity()); hello && !may) {
     hello = tl::unexpected(may.error());
   }
   if (hello && hello->role == control::Role::kProbe) {

@@ -15,6 +15,7 @@
 #include "core/base/error.h"
 #include "core/base/rare_line.h"
 #include "core/control/hello.h"
+#include "core/tls/credentials.h"
 #include "core/transport/transport.h"
 
 namespace pareto::daemon {
@@ -40,8 +41,9 @@ class LinkAcceptor {
   /// Peers of one site that said hello to stages which are not open yet.
   static constexpr std::size_t kMaxWaiting = kMaxPending / 2;
 
+  /// `own`: credentials of the listener; null: it has none.
   LinkAcceptor(std::unique_ptr<transport::Listener> listener, Greeter greeter,
-               Nanoseconds hello_timeout);
+               Nanoseconds hello_timeout, std::shared_ptr<const tls::Credentials> own = nullptr);
   /// Closes the listener and joins all threads.
   ~LinkAcceptor();
   LinkAcceptor(const LinkAcceptor&) = delete;
@@ -50,6 +52,8 @@ class LinkAcceptor {
   std::string address() const { return listener_->address(); }
   /// Accepts no more links, and closes those that have not been matched.
   void close();
+  /// Closes those that have not been matched and whose peer's certificate does not hold any more.
+  void close_refused();
 
  private:
   struct Pending {
@@ -64,6 +68,8 @@ class LinkAcceptor {
   void accept_links();
   void admit(std::unique_ptr<transport::Link> link);
   void greet(Pending& pending, transport::Link& link);
+  /// Checks that a peer may open links now. Fails: kPermission.
+  Expected<> check_peer(const transport::PeerIdentity& peer) const;
   /// Returns how many peers of a site have said hello to a stage that is waited for.
   std::size_t waiting_from(const std::string& site);
   /// Makes a place for one more. mutex_ is held.
@@ -78,6 +84,7 @@ class LinkAcceptor {
   const std::unique_ptr<transport::Listener> listener_;
   const Greeter greeter_;
   const Nanoseconds hello_timeout_;
+  const std::shared_ptr<const tls::Credentials> own_;
   std::mutex mutex_;
   std::condition_variable changed_;
   bool closed_ = false;

@@ -8,6 +8,12 @@ Expected<> check_opens_links(const transport::PeerIdentity& peer) {
               peer.name);
 }
 
+Expected<> check_holds(const tls::Credentials* own, const transport::PeerIdentity& peer) {
+  if (own == nullptr || !peer.certificate) return {};
+  PARETO_TRY(with_context(own->judge(peer.chain), "{}", peer.name));
+  return {};
+}
+
 Expected<> check_named(const LinkPeers& named, control::Role role,
                        const transport::PeerIdentity& peer) {
   const std::string& who = role == control::Role::kSink ? named.sink : named.upstream;

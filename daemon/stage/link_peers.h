@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/control/hello.h"
+#include "core/tls/credentials.h"
 #include "core/transport/peer_identity.h"
 
 namespace pareto::daemon {
@@ -19,6 +20,10 @@ struct LinkPeers {
 /// Checks that a peer may open links at all. An observer may not. Who has shown no certificate is
 /// let in: then nobody needs one here, or the kernel vouches for its user. Fails: kPermission.
 Expected<> check_opens_links(const transport::PeerIdentity& peer);
+
+/// Checks that the certificate of a peer still holds, by the list of those taken back that is in
+/// use now. Who has shown none passes, and all do without credentials (null). Fails: kPermission.
+Expected<> check_holds(const tls::Credentials* own, const transport::PeerIdentity& peer);
 
 /// Checks that a peer that says hello in `role` is the one that was named. A user of this machine,
 /// whom the kernel vouches for, passes. Fails: kPermission, in a sentence that does not give away

@@ -17,6 +17,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/base/bounded_queue.h"
 #include "core/base/clock.h"
@@ -93,6 +94,7 @@ class Stage final : public HostedStage {
                            std::uint64_t output_bytes) override;
   void close_parts() override;
   void close_upstream() override { links_.close_upstream(); }
+  std::vector<transport::PeerIdentity> peers() const override { return links_.peers(); }
   std::string_view counts() const override { return "request"; }
 
   StageLinks links_;

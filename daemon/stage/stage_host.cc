@@ -66,8 +66,9 @@ Expected<std::unique_ptr<StageHost>> StageHost::listen(
                                       std::unique_ptr<transport::Link>& link, TimePoint deadline) {
       return raw->greet(hello, link, deadline);
     };
-    auto acceptor = std::make_unique<LinkAcceptor>(std::move(listener), std::move(greeter),
-                                                   host->options_.hello_timeout);
+    auto acceptor =
+        std::make_unique<LinkAcceptor>(std::move(listener), std::move(greeter),
+                                       host->options_.hello_timeout, host->options_.credentials);
     host->listening_.push_back({*found, address, std::move(acceptor)});
   }
   host->transports_ = std::move(transports);
@@ -224,11 +225,15 @@ Expected<StageAddresses> StageHost::open(OpenStage opening) {
   parts.context.meter = meters_.open(asked.stage);
   parts.context.meter->profiled_compute = asked.profiled_compute.count();
   parts.turns = {turns_->open(asked.pipeline, asked.weight), asked.priority};
-  std::shared_ptr<HostedStage> stage = make_stage(std::move(parts));
-  const std::lock_guard lock(mutex_);
-  PARETO_TRY(check_room(key));
-  stages_[key] = std::move(stage);
-  opened_.notify_all();
+  const std::shared_ptr<HostedStage> stage = make_stage(std::move(parts));
+  {
+    const std::lock_guard lock(mutex_);
+    PARETO_TRY(check_room(key));
+    stages_[key] = stage;
+    opened_.notify_all();
+  }
+  // Credentials may have been refreshed while it connected.
+  stage->end_if_refused(options_.credentials.get());
   return addresses;
 }
 
@@ -248,9 +253,14 @@ Expected<> StageHost::greet(const control::Hello& hello, std::unique_ptr<transpo
     stage = found->second;
   }
   PARETO_TRY(stage->check_peer(hello.role, link->identity()));
+  // It may have waited for the stage.
+  PARETO_TRY(check_holds(options_.credentials.get(), link->identity()));
   link->trust(options_.limits.max_frame_bytes);
   PARETO_ASSIGN(link, control::answering_link(link, hello));
-  return stage->attach(hello, link, deadline);
+  PARETO_TRY(stage->attach(hello, link, deadline));
+  // From here on end_refused() finds it. Credentials may have been refreshed before.
+  stage->end_if_refused(options_.credentials.get());
+  return {};
 }
 
 Expected<Nanoseconds> StageHost::start(std::uint64_t pipeline, std::uint32_t stage,
@@ -347,6 +357,7 @@ auto StageHost::on_probe(const std::string& transport, const std::string& addres
                   by->connect(address, std::min(deadline, patience),
                               {.limits = options_.limits, .credentials = options_.credentials}));
     const Probe probe(*this, *link);
+    PARETO_TRY(check_holds(options_.credentials.get(), link->identity()));
     PARETO_TRY(control::introduce(*link, {0, 0, control::Role::kProbe}, deadline));
     return measure(*link);
   };
@@ -366,6 +377,20 @@ Expected<transport::ProbeResult> StageHost::probe_link(const std::string& transp
   return on_probe(transport, address, deadline, [&](transport::Link& link) {
     return transport::probe_link(link, options, deadline);
   });
+}
+
+void StageHost::end_refused() {
+  const tls::Credentials* const own = options_.credentials.get();
+  std::vector<std::shared_ptr<HostedStage>> stages;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [key, stage] : stages_) stages.push_back(stage);
+    for (transport::Link* const probe : probes_) {
+      if (!check_holds(own, probe->identity())) probe->close();
+    }
+  }
+  for (const auto& stage : stages) stage->end_if_refused(own);
+  for (const Listening& one : listening_) one.acceptor->close_refused();
 }
 
 std::size_t StageHost::drain(TimePoint deadline) {

@@ -107,6 +107,10 @@ class StageHost {
   /// Returns what can be watched of every stage that has not been forgotten. Stages that ended are
   /// among them.
   std::vector<WatchedStage> watch() const;
+  /// Ends what peers are at whose certificates do not hold any more: stages, which fail, and links
+  /// that wait or are measured. To be called after credentials were refreshed; later ones are
+  /// judged when they come.
+  void end_refused();
   /// Returns the turns in which the stages compute.
   device::DeviceScheduler& turns() { return *turns_; }
   const device::DeviceScheduler& turns() const { return *turns_; }

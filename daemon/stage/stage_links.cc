@@ -194,6 +194,14 @@ std::optional<SendTurn> StageLinks::try_send_turn() {
   return turn_with(std::move(lock));
 }
 
+std::vector<transport::PeerIdentity> StageLinks::peers() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<transport::PeerIdentity> all;
+  if (upstream_) all.push_back(upstream_->identity());
+  if (downstream_) all.push_back(downstream_->identity());
+  return all;
+}
+
 void StageLinks::close_upstream() {
   Link* upstream = nullptr;
   {

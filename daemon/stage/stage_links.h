@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
@@ -74,6 +75,9 @@ class StageLinks {
   SendTurn send_turn();
   /// Returns a turn if nobody sends downstream now.
   std::optional<SendTurn> try_send_turn();
+
+  /// Returns who is at the other ends of the links that there are.
+  std::vector<transport::PeerIdentity> peers() const;
 
   /// Closes the upstream link, and wakes receive().
   void close_upstream();

@@ -24,6 +24,7 @@ class TrainingLink {
   void set(std::unique_ptr<transport::Link> link) { link_ = std::move(link); }
   bool is_set() const { return link_ != nullptr; }
   transport::Link& link() { return *link_; }
+  transport::PeerIdentity peer() const { return link_->identity(); }
 
   /// Waits until nobody else sends, sends, and returns the bytes of the frame. Fails: as links do.
   Expected<std::uint64_t> send(const wire::Message& message, Deadline deadline = std::nullopt);

@@ -204,6 +204,15 @@ Expected<control::StageReport> TrainingStage::change_shard(std::shared_ptr<Loade
   return fail(ErrorCode::kInvalidArgument, "{} trains: it keeps its shard", context_.name());
 }
 
+std::vector<transport::PeerIdentity> TrainingStage::peers() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<transport::PeerIdentity> all;
+  for (const TrainingLink* const link : {&upstream_, &downstream_}) {
+    if (link->is_set()) all.push_back(link->peer());
+  }
+  return all;
+}
+
 void TrainingStage::close_parts() {
   {
     // A link that is being attached is set under it.

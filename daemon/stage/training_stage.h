@@ -14,6 +14,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
@@ -62,6 +63,7 @@ class TrainingStage final : public HostedStage {
                            std::uint64_t output_bytes) override;
   void close_parts() override;
   void close_upstream() override { upstream_.close(); }
+  std::vector<transport::PeerIdentity> peers() const override;
   std::string_view counts() const override { return "micro-batch"; }
 
   const bool sink_connects_;

@@ -21,14 +21,33 @@ constexpr std::uint64_t kSecured = 77;
 
 class SecuredStageTest : public StageHostTest {
  protected:
-  Own of(const std::string& name, tls::Role role) const {
+  std::filesystem::path folder_of(const std::string& name, tls::Role role) const {
+    return folder_.path() / fmt::format("{}-{}", name, to_string(role));
+  }
+  std::shared_ptr<tls::Credentials> of(const std::string& name, tls::Role role) const {
     return tls::Credentials::open(authority_.credentials({name, role})).value();
   }
-  std::unique_ptr<StageHost> host_of(const std::string& device, Own credentials) const {
+  std::unique_ptr<StageHost> host_of(const std::string& device, Own credentials,
+                                     const std::string& transport = "tcp") const {
     StageHostOptions options;
     options.device = device;
     options.credentials = std::move(credentials);
-    return StageHost::listen(std::move(options), {tcp_}, {{"tcp", "127.0.0.1:0"}}).value();
+    return StageHost::listen(std::move(options), {transport == "tcp" ? tcp_ : grpc_},
+                             {{transport, "127.0.0.1:0"}})
+        .value();
+  }
+  /// Takes a peer's certificate back; a host learns it as its daemon does.
+  void take_back(const tls::Identity& lost, tls::Credentials& known_to, StageHost& host) {
+    authority_.revoke(folder_of(lost.name, lost.role));
+    ASSERT_TRUE(
+        write_file_atomically(known_to.folder() / tls::kRevokedFile, authority_.revocation()));
+    ASSERT_TRUE(known_to.refresh().value());
+    host.end_refused();
+  }
+  static void expect_failed(const StageHost& host, const char* peer) {
+    const auto report = host.status().at(0);
+    EXPECT_EQ(report.state, control::StageState::kFailed);
+    EXPECT_THAT(report.failure, testing::AllOf(HasSubstr(peer), HasSubstr("took it back")));
   }
   OpenStage stage(std::uint32_t number, const std::string& downstream) const {
     OpenStage opening{{kSecured, number, "", "tcp", "tcp", downstream}, shard_};
@@ -57,13 +76,14 @@ class SecuredStageTest : public StageHostTest {
   }
 
   const std::shared_ptr<transport::Transport> tcp_ = transport::make_transport("tcp").value();
+  const std::shared_ptr<transport::Transport> grpc_ = transport::make_transport("grpc").value();
   const TemporaryFolder folder_ = TemporaryFolder::create("pareto-stages").value();
-  const pareto::test::TestAuthority authority_{folder_.path(), "authority"};
+  pareto::test::TestAuthority authority_{folder_.path(), "authority"};
   const Own lab_ = of("lab", tls::Role::kCoordinator);
   const Own thief_ = of("thief", tls::Role::kCoordinator);
   const Own eyes_ = of("eyes", tls::Role::kObserver);
-  const Own first_ = of("pi-1", tls::Role::kDevice);
-  const Own second_ = of("pi-2", tls::Role::kDevice);
+  const std::shared_ptr<tls::Credentials> first_ = of("pi-1", tls::Role::kDevice);
+  const std::shared_ptr<tls::Credentials> second_ = of("pi-2", tls::Role::kDevice);
 };
 
 TEST_F(SecuredStageTest, ThoseWhoWereNamedRunAPipeline) {
@@ -88,7 +108,7 @@ TEST_F(SecuredStageTest, ThoseWhoWereNamedRunAPipeline) {
 TEST_F(SecuredStageTest, NobodyElseSaysHelloToAStage) {
   const auto there = host_of("pi-2", second_);
   ASSERT_TRUE(there->open(stage(1, "")));
-  for (const Own& other : {thief_, lab_, second_}) {
+  for (const Own& other : {thief_, lab_, Own(second_)}) {
     const control::Hello hello{kSecured, 1, Role::kUpstream};
     const auto link = say(*there, hello, other);
     ASSERT_FALSE(link) << other->identity().name;
@@ -139,6 +159,62 @@ TEST_F(SecuredStageTest, WithoutCredentialsNobodyIsTheOneWhoWasNamed) {
   ASSERT_FALSE(link);
   EXPECT_EQ(link.error().code, ErrorCode::kPermission);
   EXPECT_THAT(link.error().message, HasSubstr("(not authenticated) is not the one"));
+}
+
+TEST_F(SecuredStageTest, AStageFailsWhenThePeerBeforeItIsTakenBack) {
+  for (const auto& transport : {tcp_, grpc_}) {
+    const std::string name(transport->name());
+    const auto device = of("pi-2", tls::Role::kDevice);
+    const auto peer = of("pi-1", tls::Role::kDevice);
+    const auto there = host_of("pi-2", device, name);
+    auto opening = stage(1, "");
+    opening.asked.transport = opening.asked.downstream_transport = name;
+    const auto address = there->open(opening).value().upstream;
+    const auto connect = [&](Role role, Own own) {
+      transport::LinkOptions options;
+      options.credentials = std::move(own);
+      return control::connect_to_stage(*transport, address, {kSecured, 1, role}, soon(), options)
+          .value();
+    };
+    const auto source = connect(Role::kUpstream, peer);
+    const auto sink = connect(Role::kSink, lab_);
+    ASSERT_TRUE(there->start(kSecured, 1, soon()));
+    there->end_refused();
+    EXPECT_EQ(there->status().at(0).state, control::StageState::kRunning) << name;
+    take_back(peer->identity(), *device, *there);
+    expect_failed(*there, "device pi-1");
+    EXPECT_FALSE(source->receive(soon())) << "its link has ended";
+    EXPECT_FALSE(sink->receive(soon()));
+    std::filesystem::remove(device->folder() / tls::kRevokedFile);
+  }
+}
+
+TEST_F(SecuredStageTest, AStageFailsWhenThePeerBehindItIsTakenBack) {
+  const auto here = host_of("pi-1", first_);
+  const auto there = host_of("pi-2", second_);
+  const auto last = there->open(stage(1, "")).value();
+  ASSERT_TRUE(here->open(stage(0, last.upstream)));
+  take_back(second_->identity(), *first_, *here);
+  expect_failed(*here, "device pi-2");
+}
+
+TEST_F(SecuredStageTest, ALinkThatWaitsForItsStageIsJudgedAgain) {
+  const auto there = host_of("pi-2", second_);
+  transport::LinkOptions options;
+  options.credentials = first_;
+  const auto link = tcp_->connect(there->addresses().at(0).address, soon(), options).value();
+  // Its handshake goes on by the list of before.
+  take_back(first_->identity(), *second_, *there);
+  ASSERT_TRUE(there->open(stage(1, "")));
+  EXPECT_FALSE(control::introduce(*link, {kSecured, 1, Role::kUpstream}, soon()));
+  EXPECT_EQ(there->status().at(0).state, control::StageState::kOpening);
+}
+
+TEST_F(SecuredStageTest, AProbeEndsWhenItsPeerIsTakenBack) {
+  const auto there = host_of("pi-2", second_);
+  const auto link = say(*there, {0, 0, Role::kProbe}, thief_).value();
+  take_back(thief_->identity(), *second_, *there);
+  EXPECT_FALSE(link->receive(soon()));
 }
 
 TEST_F(SecuredStageTest, TheKernelVouchesForAUserOfThisMachine) {
