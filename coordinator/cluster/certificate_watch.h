@@ -38,7 +38,7 @@ class CertificateWatch {
   const DeviceConfig& config_;
   const std::shared_ptr<const tls::Credentials> own_;
   std::mutex mutex_;
-  std::shared_ptr<ssl_ctx_st> judged_by_;  ///< what was in use when the daemon was judged last
+  std::shared_ptr<ssl_ctx_st> judged_by_;  ///< credentials that judged the daemon last
 };
 
 }  // namespace pareto::cluster

@@ -87,8 +87,8 @@ StageHost::Stages StageHost::take_all() {
     closing_ = true;
     stages.swap(stages_);
     opened_.notify_all();
-    for (transport::Link* const probe : probes_) probe->close();
   }
+  probes_.close();
   for (const Listening& one : listening_) one.acceptor->close();
   return stages;
 }
@@ -327,25 +327,6 @@ std::vector<WatchedStage> StageHost::watch() const {
   return list;
 }
 
-class StageHost::Probe {
- public:
-  Probe(StageHost& host, transport::Link& link) : host_(host), link_(link) {
-    const std::lock_guard lock(host_.mutex_);
-    if (host_.closing_) link_.close();
-    host_.probes_.insert(&link_);
-  }
-  ~Probe() {
-    const std::lock_guard lock(host_.mutex_);
-    host_.probes_.erase(&link_);
-  }
-  Probe(const Probe&) = delete;
-  Probe& operator=(const Probe&) = delete;
-
- private:
-  StageHost& host_;
-  transport::Link& link_;
-};
-
 template <typename Measure>
 auto StageHost::on_probe(const std::string& transport, const std::string& address,
                          TimePoint deadline, Measure measure)
@@ -356,7 +337,7 @@ auto StageHost::on_probe(const std::string& transport, const std::string& addres
     PARETO_ASSIGN(const auto link,
                   by->connect(address, std::min(deadline, patience),
                               {.limits = options_.limits, .credentials = options_.credentials}));
-    const Probe probe(*this, *link);
+    const ProbeLinks::Use use(probes_, *link);
     PARETO_TRY(check_holds(options_.credentials.get(), link->identity()));
     PARETO_TRY(control::introduce(*link, {0, 0, control::Role::kProbe}, deadline));
     return measure(*link);
@@ -385,10 +366,8 @@ void StageHost::end_refused() {
   {
     const std::lock_guard lock(mutex_);
     for (const auto& [key, stage] : stages_) stages.push_back(stage);
-    for (transport::Link* const probe : probes_) {
-      if (!check_holds(own, probe->identity())) probe->close();
-    }
   }
+  probes_.close_refused(own);
   for (const auto& stage : stages) stage->end_if_refused(own);
   for (const Listening& one : listening_) one.acceptor->close_refused();
 }

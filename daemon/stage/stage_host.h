@@ -9,7 +9,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,6 +23,7 @@
 #include "daemon/stage/hosted_stage.h"
 #include "daemon/stage/link_acceptor.h"
 #include "daemon/stage/link_probe.h"
+#include "daemon/stage/probe_links.h"
 #include "daemon/stage/shard_cache.h"
 #include "daemon/stage/stage_meter.h"
 
@@ -140,8 +140,6 @@ class StageHost {
     std::string address;
     std::unique_ptr<LinkAcceptor> acceptor;
   };
-  /// A link that only one call uses. It is closed when the daemon ends.
-  class Probe;
   using Stages = std::map<Key, std::shared_ptr<HostedStage>>;
 
   explicit StageHost(StageHostOptions options) : options_(std::move(options)) {}
@@ -174,7 +172,7 @@ class StageHost {
   std::condition_variable opened_;
   bool closing_ = false;
   Stages stages_;
-  std::set<transport::Link*> probes_;
+  ProbeLinks probes_;
   /// Closed stages of which a thread has not ended.
   std::vector<std::shared_ptr<HostedStage>> computing_still_;
   // These are last: their threads use all of the above.

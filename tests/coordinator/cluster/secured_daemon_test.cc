@@ -62,7 +62,7 @@ class CountingControl final : public v1::Control::Service {
   }
 
   std::atomic<int> measured{0};
-  std::atomic<bool> asked{false};  ///< for a status, which it never tells
+  std::atomic<bool> asked{false};  ///< a status was asked for, which it never tells
 };
 
 class SecuredDaemonTest : public testing::Test {

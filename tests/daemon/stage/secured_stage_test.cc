@@ -5,6 +5,7 @@
 #include "core/base/file.h"
 #include "core/control/greeting.h"
 #include "core/tls/credentials.h"
+#include "daemon/stage/probe_links.h"
 #include "tests/daemon/stage/stage_host_fixture.h"
 #include "tests/support/tls.h"
 
@@ -215,6 +216,20 @@ TEST_F(SecuredStageTest, AProbeEndsWhenItsPeerIsTakenBack) {
   const auto link = say(*there, {0, 0, Role::kProbe}, thief_).value();
   take_back(thief_->identity(), *second_, *there);
   EXPECT_FALSE(link->receive(soon()));
+}
+
+TEST_F(SecuredStageTest, ALinkThatIsMeasuredEndsWhenItsPeerIsTakenBack) {
+  const auto here = host_of("pi-1", first_);
+  const auto there = host_of("pi-2", second_);
+  const auto link = say(*there, {0, 0, Role::kProbe}, first_).value();
+  ProbeLinks probes;
+  const ProbeLinks::Use use(probes, *link);
+  probes.close_refused(nullptr);
+  probes.close_refused(first_.get());
+  EXPECT_EQ(link->receive(std::chrono::steady_clock::now()).error().code, ErrorCode::kTimeout);
+  take_back(second_->identity(), *first_, *here);
+  probes.close_refused(first_.get());
+  EXPECT_EQ(link->receive(soon()).error().code, ErrorCode::kClosed);
 }
 
 TEST_F(SecuredStageTest, TheKernelVouchesForAUserOfThisMachine) {
