@@ -177,12 +177,17 @@ class PickleScan {
   static tl::unexpected<Error> nothing_there() {
     return fail(ErrorCode::kCorrupt, "its values take one where there is none");
   }
-  static tl::unexpected<Error> too_deep() {
-    return fail(ErrorCode::kCorrupt, "its values nest deeper than {} levels", kDeepestValue);
+  /// Checks what a value holds by now.
+  Expected<> check_size(const PickledValue& value) const {
+    if (value.depth > kDeepestValue) {
+      return fail(ErrorCode::kCorrupt, "its values nest deeper than {} levels", kDeepestValue);
+    }
+    if (value.parts <= size_ + kMostRepeatedParts) return {};
+    return fail(ErrorCode::kCorrupt, "its values are more than {}, counted in each place",
+                size_ + kMostRepeatedParts);
   }
-
   Expected<> push(const PickledValue& value) {
-    if (value.depth > kDeepestValue) return too_deep();
+    PARETO_TRY(check_size(value));
     stack_.push_back(values_.add(value));
     return {};
   }
@@ -210,6 +215,7 @@ class PickleScan {
   /// A value that was taken from the stack.
   struct Taken {
     std::uint32_t deepest = 0;
+    std::uint64_t parts = 0;
     Id top = 0;
   };
   Expected<Taken> pop(std::size_t count) {
@@ -218,6 +224,7 @@ class PickleScan {
     if (count > 0) taken.top = stack_.back();
     for (; count > 0; --count) {
       taken.deepest = std::max(taken.deepest, values_[stack_.back()].depth);
+      taken.parts += values_[stack_.back()].parts;
       stack_.pop_back();
     }
     return taken;
@@ -226,10 +233,10 @@ class PickleScan {
     if (count > stack_.size()) return nothing_there();
     const std::vector<Id> elements(stack_.end() - static_cast<std::ptrdiff_t>(count), stack_.end());
     PARETO_ASSIGN(const Taken taken, pop(count));
-    const std::uint32_t depth = taken.deepest + 1;
-    if (kind != Kind::kTuple) return push({.depth = depth});
-    if (depth > kDeepestValue) return too_deep();
-    stack_.push_back(values_.add_tuple(depth, elements));
+    const PickledValue whole{.parts = taken.parts + 1, .depth = taken.deepest + 1};
+    if (kind != Kind::kTuple) return push(whole);
+    PARETO_TRY(check_size(whole));
+    stack_.push_back(values_.add_tuple(whole, elements));
     return {};
   }
   /// Notes what a storage takes for granted: ("storage", its class, its record, a device, its
@@ -263,7 +270,8 @@ class PickleScan {
       return fail(ErrorCode::kCorrupt, "it changes a value after it was put into another");
     }
     changed.depth = std::max(changed.depth, taken.deepest + 1);
-    return changed.depth <= kDeepestValue ? Expected<>{} : too_deep();
+    changed.parts += taken.parts;
+    return check_size(changed);
   }
   static tl::unexpected<Error> no_function() {
     return fail(ErrorCode::kCorrupt, "its values call what is no function");
@@ -288,7 +296,7 @@ class PickleScan {
     if (function.text == kTypeTag && type != nullptr) {
       PARETO_TRY(with_context(check_nesting(type->text), "a type"));
     }
-    PickledValue result{.depth = given.deepest + 1};
+    PickledValue result{.parts = given.parts + 1, .depth = given.deepest + 1};
     result.done = std::ranges::any_of(
         kListModules, [&](std::string_view module) { return function.text.starts_with(module); });
     const bool quantised = function.text == kQuantisedTensor;

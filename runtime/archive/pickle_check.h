@@ -16,13 +16,17 @@ namespace pareto::runtime {
 /// A module inside a module adds three; several times what models have.
 inline constexpr std::size_t kDeepestValue = 2000;
 
+/// Values of a pickle beyond one for each of its bytes, if a value counts in each place that holds
+/// it. LibTorch walks through a module in each place that holds it.
+inline constexpr std::uint64_t kMostRepeatedParts = 20'000'000;
+
 /// Size in bytes that the tensors of a pickle take for granted of each record that holds their
 /// elements.
 using ClaimedBytes = std::map<std::string, std::uint64_t, std::less<>>;
 
 /// Checks a pickle without making its values:
 /// - Values must be there when they are taken, nest no deeper than kDeepestValue, and hold nothing
-///   that holds them.
+///   that holds them. They have few parts in common (kMostRepeatedParts).
 /// - Tensors must lie within their storages (pickled_values.h).
 /// - What is called must have a name.
 /// - The types written in it must nest no deeper than code may.

@@ -84,10 +84,8 @@ PickledValues::Id PickledValues::add(const PickledValue& value) {
   return static_cast<Id>(values_.size() - 1);
 }
 
-PickledValues::Id PickledValues::add_tuple(std::uint32_t depth, std::span<const Id> elements) {
-  PickledValue tuple;
+PickledValues::Id PickledValues::add_tuple(PickledValue tuple, std::span<const Id> elements) {
   tuple.kind = Kind::kTuple;
-  tuple.depth = depth;
   tuple.first = static_cast<std::uint32_t>(elements_.size());
   tuple.count = static_cast<std::uint32_t>(elements.size());
   elements_.insert(elements_.end(), elements.begin(), elements.end());

@@ -29,6 +29,7 @@ struct PickledValue {
 
   std::string_view text{};  ///< text of a string, or a function's name: "torch._utils\nf"
   std::int64_t number = 0;
+  std::uint64_t parts = 1;  ///< itself and all that it holds, in each place that holds it
   std::uint32_t depth = 0;
   std::uint32_t first = 0;  ///< place of a tuple's first element
   std::uint32_t count = 0;  ///< how many it has
@@ -43,8 +44,8 @@ class PickledValues {
   using Id = std::uint32_t;
 
   Id add(const PickledValue& value);
-  /// Adds a tuple. Its elements were taken from a stack, so that each counts once.
-  Id add_tuple(std::uint32_t depth, std::span<const Id> elements);
+  /// Adds a tuple of these elements. They were taken from a stack, so that each counts once.
+  Id add_tuple(PickledValue tuple, std::span<const Id> elements);
   PickledValue& operator[](Id id) { return values_[id]; }
   const PickledValue& operator[](Id id) const { return values_[id]; }
   /// Returns an element of a tuple; null if it has fewer, or is no tuple.

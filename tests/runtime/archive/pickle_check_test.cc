@@ -221,6 +221,22 @@ TEST(PickleCheck, NothingHoldsItself) {
   }
 }
 
+TEST(PickleCheck, WhatIsHeldInManyPlacesCountsInEach) {
+  // Pairs of one and the same pair, as a module of two attributes that are one module.
+  std::string twice = "N";
+  for (char place = 0; place < 60; ++place) {
+    twice += "q" + std::string(1, place) + "h" + std::string(1, place) + "\x86";
+  }
+  EXPECT_THAT(refusal_of_values(twice), HasSubstr("counted in each place"));
+  std::string lists = "]";
+  for (char place = 0; place < 60; ++place) {
+    const std::string number(1, place);
+    lists += "q" + number + "](h" + number + "h" + number + "e";
+  }
+  EXPECT_THAT(refusal_of_values(lists), HasSubstr("counted in each place"));
+  EXPECT_EQ(refusal_of_values("](" + times(100'000, "N") + "eq\1(" + times(100, "h\1") + "t"), "");
+}
+
 TEST(PickleCheck, TheTypeOfAListIsTheSecondArgument) {
   const std::string deep = times(1000, "List[") + "int" + times(1000, "]");
   EXPECT_THAT(refusal_of_values("ctorch.jit._pickle\nrestore_type_tag\n(]X" +
