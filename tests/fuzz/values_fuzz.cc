@@ -70,7 +70,7 @@ void read_shapes(const std::string& text) {
   }
 }
 
-void read_rate(const std::string& text) {
+void read_learning_rate(const std::string& text) {
   train::LearningRate rate;
   if (!train::read_schedule(text, rate) || !train::check_rate(rate)) return;
   train::LearningRate again;
@@ -97,13 +97,13 @@ void read_quantities(const std::string& text) {
 }
 
 constexpr std::array kValueReaders{
-    read_expression,  // 0
-    read_ratio,       // 1
-    read_arrivals,    // 2
-    read_shapes,      // 3
-    read_rate,        // 4
-    read_batches,     // 5
-    read_quantities,  // 6
+    read_expression,     // 0
+    read_ratio,          // 1
+    read_arrivals,       // 2
+    read_shapes,         // 3
+    read_learning_rate,  // 4
+    read_batches,        // 5
+    read_quantities,     // 6
 };
 
 }  // namespace
