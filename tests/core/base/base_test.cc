@@ -170,12 +170,12 @@ TEST(File, KeepsItsModeAndANewOneHasTheUsers) {
 
 /// A folder whose files are looked at in the middle of a write.
 struct HalfWritten {
-  static inline std::filesystem::path folder;
-  static inline std::vector<unsigned> modes;
+  static inline std::filesystem::path folder_;
+  static inline std::vector<unsigned> modes_;
 
   static void look(int /*signal*/) {
-    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-      modes.push_back(static_cast<unsigned>(entry.status().permissions()));
+    for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+      modes_.push_back(static_cast<unsigned>(entry.status().permissions()));
     }
   }
 };
@@ -185,8 +185,8 @@ TEST(File, APrivateFileIsPrivateWhileItIsWritten) {
   const auto path = folder.path() / "key";
   ASSERT_TRUE(write_file_atomically(path, std::string_view("old")));
   std::filesystem::permissions(path, std::filesystem::perms(0600));
-  HalfWritten::folder = folder.path();
-  HalfWritten::modes.clear();
+  HalfWritten::folder_ = folder.path();
+  HalfWritten::modes_.clear();
   const mode_t mask = ::umask(0);
   rlimit before{};
   ::getrlimit(RLIMIT_FSIZE, &before);
@@ -198,7 +198,7 @@ TEST(File, APrivateFileIsPrivateWhileItIsWritten) {
   ::setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, handler);
   ::umask(mask);
-  EXPECT_THAT(HalfWritten::modes, ElementsAre(0600U, 0600U)) << "the old file and the new one";
+  EXPECT_THAT(HalfWritten::modes_, ElementsAre(0600U, 0600U)) << "the old file and the new one";
 }
 
 TEST(File, ALinkIsFollowed) {

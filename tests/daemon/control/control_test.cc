@@ -150,7 +150,7 @@ TEST_F(ControlTest, BadTensorStreams) {
 TEST_F(ControlTest, ReadsNothingThatIsCompressed) {
   // A megabyte of it would be a gigabyte.
   auto request = load_request(test::make_shard());
-  request.set_archive(std::string(2 * kMaxControlMessageBytes, 'x'));
+  request.set_archive(std::string(std::size_t{2} * kMaxControlMessageBytes, 'x'));
   grpc::ClientContext context;
   context.set_compression_algorithm(GRPC_COMPRESS_GZIP);
   v1::LoadShardReply reply;
