@@ -239,10 +239,10 @@ Expected<std::unique_ptr<ControlServer>> ControlServer::start(const std::string&
   for (Listening& listening : all) {
     // The kernel says who may open a file.
     secured.push_back(impl->certificates != nullptr && !listening.file);
-    const auto shown = secured.back() ? impl->certificates->credentials()
-                                      : transport::grpc_server_credentials(nullptr);
-    if (secured.back()) shown->SetAuthMetadataProcessor(std::make_shared<Gate>(impl->service));
-    acceptors.push_back(add_acceptor(builder, shown));
+    const auto own = secured.back() ? impl->certificates->credentials()
+                                    : transport::grpc_server_credentials(nullptr);
+    if (secured.back()) own->SetAuthMetadataProcessor(std::make_shared<Gate>(impl->service));
+    acceptors.push_back(add_acceptor(builder, own));
     if (listening.file) impl->files.push_back(*std::move(listening.file));
   }
   impl->server = builder.BuildAndStart();
