@@ -325,7 +325,7 @@ class GrpcDaemonClient final : public DaemonClient {
                   plan::kProtocolVersion, plan::kOldestProtocol);
     }
     info_ = from_wire(reply, config_.address);
-    // What it says of itself does not count.
+    // Its certificate says who it is. Its own words do not count.
     PARETO_ASSIGN(info_.identity, certificate_.identity(context));
     return {};
   }

@@ -54,7 +54,7 @@ Expected<NewFile> make_beside(const std::filesystem::path& target, std::optional
     FileDescriptor fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
                              mode ? kOwnerOnly : kAsUmaskSays));
     if (fd) {
-      // Where it fails, the file stays its owner's.
+      // The file stays its owner's if this fails.
       if (mode) static_cast<void>(::fchmod(fd.get(), *mode));
       return NewFile{std::move(path), std::move(fd)};
     }

@@ -170,7 +170,7 @@ Expected<Trust> read_trust(const Paths& paths) {
 
 /// Checks that peers take what this side will show them. Fails: kInvalidArgument.
 Expected<> check_length(const std::vector<Certificate>& own, const std::string& path) {
-  // What TLS 1.3 adds to each certificate, and to all of them.
+  // TLS 1.3 adds bytes to each certificate, and to all of them.
   constexpr int kAroundEach = 5;
   int bytes = 4;
   for (const Certificate& one : own) bytes += i2d_X509(one.get(), nullptr) + kAroundEach;

@@ -258,7 +258,7 @@ Expected<> StageHost::greet(const control::Hello& hello, std::unique_ptr<transpo
   link->trust(options_.limits.max_frame_bytes);
   PARETO_ASSIGN(link, control::answering_link(link, hello));
   PARETO_TRY(stage->attach(hello, link, deadline));
-  // From here on end_refused() finds it. Credentials may have been refreshed before.
+  // Credentials may have been refreshed before end_refused() could find it.
   stage->end_if_refused(options_.credentials.get());
   return {};
 }

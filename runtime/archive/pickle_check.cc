@@ -265,7 +265,7 @@ class PickleScan {
     PARETO_ASSIGN(const Taken taken, pop(count));
     if (stack_.empty()) return nothing_there();
     PickledValue& changed = values_[stack_.back()];
-    // What has been put into others already would make these deeper, unseen, or hold itself.
+    // A value that others hold already would make these deeper, unseen, or hold itself.
     if (changed.done) {
       return fail(ErrorCode::kCorrupt, "it changes a value after it was put into another");
     }

@@ -215,7 +215,7 @@ TEST_F(SecuredControlTest, ACertificateThatIsTakenBackWhileItsSessionBeginsBegin
   authority_.revoke(own);
   std::ofstream(device_ / tls::kRevokedFile) << authority_.revocation();
   ASSERT_TRUE(credentials_->refresh().value());
-  // Those that were open would be dismissed here: this one was judged before, and begins after.
+  // Open sessions would be dismissed here. This one was judged before, and begins after.
   const auto refused = begin();
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::kPermission);
