@@ -40,9 +40,9 @@ Expected<std::unique_ptr<DaemonClient>> describe_twice(
   return describe_over_grpc(config, dialled, own, timeout);
 }
 
-/// Connects to a daemon. Over a network it takes credentials, unless the device is insecure. On
-/// this machine a daemon without credentials is taken too. Fails: as describe_over_grpc();
-/// kPermission (TLS: each with its remedy).
+/// Connects to a daemon. Over a network it takes credentials, unless the device is insecure. Those
+/// who have credentials use them on this machine too: a tunnel to another one may stand there.
+/// Fails: as describe_over_grpc(); kPermission (TLS: each with its remedy).
 Expected<std::unique_ptr<DaemonClient>> connect_over_grpc(const DeviceConfig& config,
                                                           const std::string& dialled,
                                                           milliseconds timeout) {
@@ -60,14 +60,10 @@ Expected<std::unique_ptr<DaemonClient>> connect_over_grpc(const DeviceConfig& co
   if (client || client.error().code != ErrorCode::kUnavailable || transport::is_unix(dialled)) {
     return client;
   }
-  const TlsProblem problem = tls_problem(dialled, own.get(), config.identity,
-                                         *deadline_after(std::min(timeout, kDiagnosing)));
-  // A daemon of this machine need not have credentials: the kernel keeps others out.
-  if (own != nullptr && !leaves_the_machine && !problem.speaks_tls) {
-    return describe_twice(config, dialled, nullptr, timeout);
-  }
-  if (problem.why.empty()) return client;
-  return fail(ErrorCode::kPermission, "{}: {}", name_and_address(config), problem.why);
+  const std::string why = tls_problem(dialled, own.get(), config.identity,
+                                      *deadline_after(std::min(timeout, kDiagnosing)));
+  if (why.empty()) return client;
+  return fail(ErrorCode::kPermission, "{}: {}", name_and_address(config), why);
 }
 
 Expected<std::unique_ptr<DaemonClient>> connect_to_host(const DeviceConfig& config,

@@ -62,8 +62,8 @@ std::string judge_server(SSL& connection, const std::string& expected) {
 
 }  // namespace
 
-TlsProblem tls_problem(const std::string& address, const tls::Credentials* own,
-                       const std::string& expected, TimePoint deadline) {
+std::string tls_problem(const std::string& address, const tls::Credentials* own,
+                        const std::string& expected, TimePoint deadline) {
   const auto where = transport::parse_host_port(address);
   if (!where) return {};
   const QuietBrokenPipes quiet;
@@ -77,35 +77,37 @@ TlsProblem tls_problem(const std::string& address, const tls::Credentials* own,
   const auto connected = tls::complete_call(*connection, deadline, SSL_connect);
   const int error = connected ? connected->error : SSL_ERROR_WANT_READ;
   if (error == SSL_ERROR_NONE && own == nullptr) {
-    return {true,
-            "its daemon lets in only those who have credentials, and you have none: paretoctl pki "
-            "init makes yours, --credentials names their folder"};
+    return "its daemon lets in only those who have credentials, and you have none: paretoctl pki "
+           "init makes yours, --credentials names their folder";
   }
   const bool alerted = error == SSL_ERROR_SSL && last_reason().find("alert") != std::string::npos;
   if (own != nullptr && (error == SSL_ERROR_NONE || alerted) &&
       own->expiry() <= std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now())) {
-    return {true, fmt::format("your certificate has expired ({}), so its daemon refuses it: "
-                              "paretoctl pki renew makes another",
-                              tls::utc_text(own->expiry()))};
+    return fmt::format(
+        "your certificate has expired ({}), so its daemon refuses it: paretoctl pki "
+        "renew makes another",
+        tls::utc_text(own->expiry()));
   }
   if (error == SSL_ERROR_NONE) {
-    if (std::string why = judge_server(*connection, expected); !why.empty()) return {true, why};
-    return {true, refusal(*connection, deadline)};
+    if (std::string why = judge_server(*connection, expected); !why.empty()) return why;
+    return refusal(*connection, deadline);
   }
   if (const long verdict = SSL_get_verify_result(connection.get());
       own != nullptr && verdict != X509_V_OK) {
-    return {true, fmt::format("its certificate does not hold ({}): paretod enroll makes another "
-                              "there, of the authority in {}",
-                              X509_verify_cert_error_string(verdict), own->folder().string())};
+    return fmt::format(
+        "its certificate does not hold ({}): paretod enroll makes another there, of "
+        "the authority in {}",
+        X509_verify_cert_error_string(verdict), own->folder().string());
   }
   if (alerted) {
-    return {true, fmt::format("its daemon refuses the connection ({})", last_reason())};
+    return fmt::format("its daemon refuses the connection ({})", last_reason());
   }
-  // A peer that waits for more, or hangs up on the first bytes, does not speak TLS.
-  return {false, own == nullptr ? ""
-                                : "its daemon speaks no TLS, so it has no credentials: paretoctl "
-                                  "pki issue makes some; for a test bed say insecure: true in the "
-                                  "inventory, or --insecure"};
+  // One that hangs up or stands still may be a daemon that ends, or one under load.
+  if (own == nullptr || ERR_GET_REASON(ERR_peek_last_error()) != SSL_R_WRONG_VERSION_NUMBER) {
+    return "";
+  }
+  return "its daemon speaks no TLS, so it has no credentials: paretoctl pki issue makes some; if "
+         "that is meant, as in a test bed, say insecure: true in the inventory, or --insecure";
 }
 
 }  // namespace pareto::cluster

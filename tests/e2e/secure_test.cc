@@ -130,10 +130,13 @@ TEST_F(Secure, ACertificateThatIsTakenBackIsRefusedWithoutARestart) {
   EXPECT_THAT(asked.output, HasSubstr("revoked"));
 }
 
-TEST_F(Secure, ADaemonOfThisMachineNeedsNoCredentials) {
+TEST_F(Secure, ADaemonOfThisMachineNeedsNoCredentialsUntilItsCoordinatorHasSome) {
   const Daemon plain("here", folder());
-  const std::string own = issue("laptop", Role::kCoordinator);
-  EXPECT_EQ(ask(inventory({{"here", plain.address()}}), own).exit_code, 0);
+  const std::string devices = inventory({{"here", plain.address()}});
+  EXPECT_EQ(paretoctl({"devices", "--devices", devices}).exit_code, 0);
+  refused(devices, issue("laptop", Role::kCoordinator),
+          AllOf(HasSubstr("speaks no TLS"), HasSubstr("insecure: true")));
+  EXPECT_EQ(paretoctl({"devices", "--insecure", "--devices", devices}).exit_code, 0);
   // Over a network neither side does without.
   const Finished far = paretoctl({"devices", "--devices", "192.0.2.1:7070"});
   EXPECT_EQ(far.exit_code, 3);

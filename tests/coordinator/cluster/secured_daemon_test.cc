@@ -14,6 +14,7 @@
 #include "core/plan/protocol.h"
 #include "core/tls/credentials.h"
 #include "core/transport/grpc/secure.h"
+#include "core/transport/socket.h"
 #include "proto/control.grpc.pb.h"
 #include "tests/support/tls.h"
 
@@ -110,6 +111,21 @@ TEST_F(SecuredDaemonTest, IsWhomItsCertificateNames) {
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().code, ErrorCode::kPermission) << other.error().message;
   EXPECT_THAT(other.error().message, HasSubstr("pi-1 answers there, not pi-2"));
+}
+
+TEST_F(SecuredDaemonTest, IsAbsentIfItHangsUp) {
+  const auto listening = transport::open_listener({"127.0.0.1", 0}).value();
+  auto waker = transport::Waker::create().value();
+  std::thread hanging_up([&] {
+    while (transport::accept_connection(listening, waker, std::nullopt)) {
+    }
+  });
+  config_.address = transport::local_address(listening);
+  const auto absent = connect_daemon(config_, 10s);
+  waker.wake();
+  hanging_up.join();
+  ASSERT_FALSE(absent);
+  EXPECT_EQ(absent.error().code, ErrorCode::kUnavailable) << absent.error().message;
 }
 
 TEST_F(SecuredDaemonTest, IsSentNothingByAConnectionAfterItWasTakenBack) {
