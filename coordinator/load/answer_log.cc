@@ -227,11 +227,11 @@ Expected<std::unique_ptr<AnswerLog>> AnswerLog::begin(const std::filesystem::pat
                 path.string());
   }
   PARETO_ASSIGN(const std::uint64_t old_bytes, impl->size());
-  if (old_bytes > longest) return impl->too_long();
   // What a crash cut short is a line of its own.
   PARETO_ASSIGN(const std::string last,
                 impl->read_from(old_bytes == 0 ? 0 : old_bytes - 1, old_bytes));
   const std::string begun = (last.empty() || last == "\n" ? "" : "\n") + line_of(term) + "\n";
+  if (old_bytes + begun.size() > longest) return impl->too_long();
   PARETO_TRY(impl->write_line(begun));
   PARETO_ASSIGN(const std::uint64_t bytes, impl->size());
   PARETO_ASSIGN(const std::string text, impl->read_from(0, bytes));

@@ -33,15 +33,20 @@ class Flight {
         asked_(options.request_timeout),
         timeout_(asked_) {}
 
-  /// Waits for room. False: the stream is broken.
+  /// Waits for room in flight, and for the place that the result will take. False: the stream is
+  /// broken.
   bool wait_for_room() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] {
-      if (broken_ || flying_.empty()) return true;
-      return flying_.size() < window_ && !flying_.back().request.alone;
+      if (broken_) return true;
+      if (flying_.size() + landed_ == most_results()) return false;
+      return flying_.empty() || (flying_.size() < window_ && !flying_.back().request.alone);
     });
     return !broken_;
   }
+  /// Returns how many results there are at most, those in flight included: a window of them may
+  /// wait for their user.
+  std::size_t most_results() const { return 2 * window_; }
   void add(InFlight request) {
     const std::lock_guard lock(mutex_);
     flying_.push_back(std::move(request));
@@ -81,9 +86,17 @@ class Flight {
   void land(Nanoseconds latency) {
     const std::lock_guard lock(mutex_);
     flying_.pop_front();
+    ++landed_;
     // The window is in it: a request waits for those before it.
     timeout_ = timeout_for(latency, 1, asked_);
     changed_.notify_all();
+  }
+  /// Frees the place of a result that its user has done with.
+  void delivered() {
+    const std::lock_guard lock(mutex_);
+    const bool was_full = flying_.size() + landed_ == most_results();
+    --landed_;
+    if (was_full) changed_.notify_all();
   }
 
  private:
@@ -93,6 +106,7 @@ class Flight {
   std::chrono::milliseconds timeout_;
   std::condition_variable changed_;
   std::deque<InFlight> flying_;
+  std::size_t landed_ = 0;  ///< results that their user has not done with
   bool ended_ = false;
   bool broken_ = false;
 };
@@ -188,8 +202,7 @@ class Sender {
 };
 
 /// Fails where the pipeline breaks; a failure of the request alone is in the result.
-/// `since`: when somebody began to listen for it, if that is later than the request was sent.
-Expected<StreamResult> receive(transport::Link& sink, const InFlight& request, TimePoint since,
+Expected<StreamResult> receive(transport::Link& sink, const InFlight& request,
                                std::chrono::milliseconds timeout) {
   StreamResult result;
   result.number = request.request.number;
@@ -204,8 +217,7 @@ Expected<StreamResult> receive(transport::Link& sink, const InFlight& request, T
   std::vector<Value> parts;
   std::optional<Error> failure;
   for (std::size_t i = 0; i < request.messages(); ++i) {
-    PARETO_ASSIGN(TakenResult taken,
-                  take_result(sink, request.first + i, std::max(request.sent, since), timeout));
+    PARETO_ASSIGN(TakenResult taken, take_result(sink, request.first + i, request.sent, timeout));
     if (taken.failure && !failure) failure = std::move(taken.failure);
     result.message = request.first + i;
     result.timeline = std::move(taken.received.message.timeline);
@@ -241,10 +253,14 @@ StreamEnd run_stream(transport::Link& source, transport::Link& sink, std::uint64
     if (options.on_break) std::call_once(broken, options.on_break, error);
   };
   {
-    // What is done with results takes its time, and is not the pipeline's.
-    BoundedQueue<StreamResult> landed(static_cast<std::size_t>(options.window));
+    // What is done with results takes its time, and is not the pipeline's. There is a place for
+    // each, because nobody listens to devices while a result waits for one.
+    BoundedQueue<StreamResult> landed(flight.most_results());
     const std::jthread landing([&] {
-      while (auto result = landed.pop()) results.done(*std::move(result));
+      while (auto result = landed.pop()) {
+        results.done(*std::move(result));
+        flight.delivered();
+      }
     });
     const std::jthread sending([&] {
       send_error = Sender(source, pipeline, options, flight).send_all(requests);
@@ -256,10 +272,9 @@ StreamEnd run_stream(transport::Link& source, transport::Link& sink, std::uint64
       }
       flight.end();
     });
-    TimePoint listening_since{};
     while (const std::optional<InFlight> request = flight.oldest()) {
-      auto result = with_context(receive(sink, *request, listening_since, flight.timeout()),
-                                 "request {}", request->request.name);
+      auto result = with_context(receive(sink, *request, flight.timeout()), "request {}",
+                                 request->request.name);
       if (!result) {
         receive_error = std::move(result).error();
         report_break(*receive_error);
@@ -271,9 +286,7 @@ StreamEnd run_stream(transport::Link& source, transport::Link& sink, std::uint64
       result->pipeline = pipeline;
       // Not the time that there was no pipeline: the next one's timeout follows from it.
       flight.land(std::chrono::steady_clock::now() - request->sent);
-      const bool waits = landed.full();
       static_cast<void>(landed.push(*std::move(result)));
-      if (waits) listening_since = std::chrono::steady_clock::now();
     }
     landed.close();
   }

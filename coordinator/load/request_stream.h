@@ -73,7 +73,7 @@ class RequestSink {
   virtual ~RequestSink() = default;
   /// Takes results in the order of the requests, failed ones too. Called by one thread of the
   /// stream's at a time, and not after it; until a window of results waits for it, it delays
-  /// nobody.
+  /// nobody. Then no request is sent until there is room.
   virtual void done(StreamResult result) = 0;
 };
 

@@ -89,11 +89,6 @@ class BoundedQueue {
     const std::lock_guard lock(mutex_);
     return items_.size();
   }
-  /// Returns whether push() would wait, for an item that holds no bytes.
-  bool full() const {
-    const std::lock_guard lock(mutex_);
-    return items_.size() >= capacity_ || (!items_.empty() && bytes_ > budget_.bytes);
-  }
 
  private:
   template <typename Ready>

@@ -67,8 +67,11 @@ TEST_F(AnswerLogs, GrowsNoLongerThanItCanBeReadAgain) {
   EXPECT_THAT(appended.error().message, AllOf(HasSubstr("300 bytes"), HasSubstr("another one")));
   EXPECT_LE(std::filesystem::file_size(path()), kLongest);
   EXPECT_EQ(read_answer_log(path()).value().answers.size(), static_cast<std::size_t>(answers));
+  const std::uintmax_t bytes = std::filesystem::file_size(path());
   EXPECT_FALSE(AnswerLog::begin(
-      path(), term(2, "b"), false, [] {}, 10));
+      path(), term(2, "b"), false, [] {}, bytes))
+      << "its own line does not fit";
+  EXPECT_EQ(std::filesystem::file_size(path()), bytes);
 }
 
 TEST_F(AnswerLogs, OneThatWasReplacedFindsOutAndItsLinesAreVoid) {
