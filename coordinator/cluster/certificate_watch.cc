@@ -12,8 +12,9 @@ namespace pareto::cluster {
 Expected<std::optional<tls::Identity>> CertificateWatch::identity(
     const grpc::ClientContext& answered) const {
   if (own_ == nullptr) return std::nullopt;
-  return with_context(own_->judge(transport::grpc_peer_certificates(*answered.auth_context())),
-                      "{}", name_and_address(config_));
+  return with_context(
+      own_->judge_again(transport::grpc_peer_certificates(*answered.auth_context())), "{}",
+      name_and_address(config_));
 }
 
 Expected<> CertificateWatch::check(const grpc::ClientContext& answered) {

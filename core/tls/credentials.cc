@@ -64,9 +64,8 @@ int verify_as_said(int verified, X509_STORE_CTX* context) {
   }
 }
 
-/// Goes on past what verify_as_said() does, and past dates: this process uses its own certificate
-/// also when it has expired, so that its peers say so.
-int verify_own(int verified, X509_STORE_CTX* context) {
+/// Goes on past what verify_as_said() does, and past dates.
+int verify_undated(int verified, X509_STORE_CTX* context) {
   switch (X509_STORE_CTX_get_error(context)) {
     case X509_V_ERR_CERT_HAS_EXPIRED:
     case X509_V_ERR_CERT_NOT_YET_VALID:
@@ -96,13 +95,22 @@ std::string reason_against(X509_STORE& store, const std::vector<Certificate>& ch
   return verdict == X509_V_ERR_CERT_REVOKED ? reason + ": its authority took it back" : reason;
 }
 
-/// Numbers of the lists of those taken back, by the place of their authority in its file.
-using ListNumbers = std::map<std::size_t, std::int64_t>;
+/// Numbers of the lists of those taken back, by the public keys of the authorities; no value: an
+/// authority has none.
+using ListNumbers = std::map<std::string, std::optional<std::int64_t>>;
 
 struct Trust {
-  Store store;          ///< authorities, and who is taken back
-  ListNumbers lists{};  ///< of the authorities that have one
+  Store store;  ///< authorities, and who is taken back
+  ListNumbers lists{};
 };
+
+std::string public_key_of(const Certificate& certificate) {
+  unsigned char* bytes = nullptr;
+  const int size = i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate.get()), &bytes);
+  const std::unique_ptr<unsigned char, FreedBy<[](unsigned char* all) { OPENSSL_free(all); }>>
+      freed(bytes);
+  return size > 0 ? std::string(bytes, bytes + size) : "";
+}
 
 /// Returns the number that the authority gave a list; 0 if it gave none.
 std::int64_t number_of(const X509_CRL& list) {
@@ -112,16 +120,14 @@ std::int64_t number_of(const X509_CRL& list) {
   return number && ASN1_INTEGER_get_int64(&value, number.get()) == 1 ? value : 0;
 }
 
-/// Returns the place of the authority that has signed a list. Fails: kInvalidArgument (none has).
-Expected<std::size_t> signer_of(X509_CRL& list, const std::vector<Certificate>& authorities,
-                                const Paths& paths) {
+/// Returns the authority that has signed a list. Fails: kInvalidArgument (none has).
+Expected<const Certificate*> signer_of(X509_CRL& list, const std::vector<Certificate>& authorities,
+                                       const Paths& paths) {
   const auto signer = std::ranges::find_if(authorities, [&](const Certificate& authority) {
     return X509_CRL_verify(&list, X509_get0_pubkey(authority.get())) == 1;
   });
   ERR_clear_error();
-  if (signer != authorities.end()) {
-    return static_cast<std::size_t>(signer - authorities.begin());
-  }
+  if (signer != authorities.end()) return &*signer;
   return fail(ErrorCode::kInvalidArgument,
               "revoked certificates: {} is not signed by an authority in {}: copy it from the "
               "authority's folder again",
@@ -136,8 +142,8 @@ Expected<ListNumbers> add_lists(X509_STORE& store, const std::vector<Certificate
                 with_context(read_revocation_lists(paths.revoked), "revoked certificates"));
   ListNumbers numbers;
   for (const RevocationList& list : lists) {
-    PARETO_ASSIGN(const std::size_t signer, signer_of(*list, authorities, paths));
-    if (!numbers.emplace(signer, number_of(*list)).second) {
+    PARETO_ASSIGN(const Certificate* const signer, signer_of(*list, authorities, paths));
+    if (!numbers.emplace(public_key_of(*signer), number_of(*list)).second) {
       return fail(
           ErrorCode::kInvalidArgument,
           "revoked certificates: {} holds two lists of one authority: leave only the newest "
@@ -163,6 +169,9 @@ Expected<Trust> read_trust(const Paths& paths) {
   if (kind != std::filesystem::file_type::not_found) {
     PARETO_ASSIGN(trust.lists, add_lists(*trust.store, authorities, paths));
     flags |= X509_V_FLAG_CRL_CHECK;
+  }
+  for (const Certificate& authority : authorities) {
+    trust.lists.try_emplace(public_key_of(authority));
   }
   X509_STORE_set_flags(trust.store.get(), flags);
   return trust;
@@ -235,7 +244,7 @@ struct Credentials::Impl {
     Loaded loaded;
     PARETO_ASSIGN(loaded.identity,
                   with_context(identity_of(*own.front()), "certificate: {}", paths.certificate));
-    const std::string reason = reason_against(*trust.store, own, verify_own);
+    const std::string reason = reason_against(*trust.store, own, verify_undated);
     if (!reason.empty()) {
       return fail(
           ErrorCode::kInvalidArgument,
@@ -266,29 +275,26 @@ struct Credentials::Impl {
                   "another",
                   paths.certificate, to_string(now.identity), to_string(before.identity));
     }
-    // Another authority has lists of its own.
-    if (now.pem.authority != before.pem.authority) return {};
     for (const auto& [authority, number] : before.lists) {
-      PARETO_TRY(check_not_older(now.lists, authority, number));
+      const auto list = now.lists.find(authority);
+      // An authority that is believed no more needs no list.
+      if (!number || list == now.lists.end()) continue;
+      if (!list->second) return no_list(now.lists);
+      if (*list->second >= *number) continue;
+      return fail(ErrorCode::kInvalidArgument,
+                  "revoked certificates: {} is list {}, and list {} is in use: copy the newest "
+                  "from the authority's folder",
+                  paths.revoked, *list->second, *number);
     }
     return {};
   }
 
-  /// Checks that an authority's list is there, and no older than the one in use.
-  Expected<> check_not_older(const ListNumbers& now, std::size_t authority,
-                             std::int64_t in_use) const {
-    const auto list = now.find(authority);
-    if (list == now.end()) {
-      return fail(ErrorCode::kInvalidArgument,
-                  "revoked certificates: {}: copy it from the authority's folder again",
-                  now.empty() ? paths.revoked + " is gone"
-                              : paths.revoked + " lacks a list that is in use");
-    }
-    if (list->second >= in_use) return {};
+  tl::unexpected<Error> no_list(const ListNumbers& now) const {
+    const bool gone =
+        std::ranges::none_of(now, [](const auto& one) { return one.second.has_value(); });
     return fail(ErrorCode::kInvalidArgument,
-                "revoked certificates: {} is list {}, and list {} is in use: copy the newest from "
-                "the authority's folder",
-                paths.revoked, list->second, in_use);
+                "revoked certificates: {} {}: copy it from the authority's folder again",
+                paths.revoked, gone ? "is gone" : "lacks a list that is in use");
   }
 
   const Paths paths;
@@ -314,8 +320,7 @@ Expected<std::shared_ptr<Credentials>> Credentials::open(const std::filesystem::
 }
 
 Expected<bool> Credentials::refresh() {
-  const auto before = impl_->watched.in_use();
-  return impl_->watched.refresh([&] { return impl_->read(before.get()); });
+  return impl_->watched.refresh([this] { return impl_->read(impl_->watched.in_use().get()); });
 }
 
 std::filesystem::path Credentials::folder() const {
@@ -344,7 +349,11 @@ std::string Credentials::chain_of(ssl_st& connection) {
   return chain;
 }
 
-Expected<Identity> Credentials::judge(const std::string& chain_pem) const {
+namespace {
+
+/// Judges the first certificate of a chain by a context's store.
+Expected<Identity> judge_by(SSL_CTX& context, const std::string& chain_pem,
+                            X509_STORE_CTX_verify_cb callback) {
   std::vector<Certificate> chain;
   const Bio pem = text_bio(chain_pem);
   while (Certificate next{PEM_read_bio_X509(pem.get(), nullptr, nullptr, nullptr)}) {
@@ -352,13 +361,21 @@ Expected<Identity> Credentials::judge(const std::string& chain_pem) const {
   }
   ERR_clear_error();
   if (chain.empty()) return fail(ErrorCode::kPermission, "the peer shows no certificate");
-  const std::shared_ptr<SSL_CTX> current = context();
-  const std::string reason =
-      reason_against(*SSL_CTX_get_cert_store(current.get()), chain, verify_as_said);
+  const std::string reason = reason_against(*SSL_CTX_get_cert_store(&context), chain, callback);
   if (!reason.empty()) {
     return fail(ErrorCode::kPermission, "the peer's certificate does not hold: {}", reason);
   }
   return identity_of(*chain.front());
+}
+
+}  // namespace
+
+Expected<Identity> Credentials::judge(const std::string& chain_pem) const {
+  return judge_by(*context(), chain_pem, verify_as_said);
+}
+
+Expected<Identity> Credentials::judge_again(const std::string& chain_pem) const {
+  return judge_by(*context(), chain_pem, verify_undated);
 }
 
 std::vector<std::string> Credentials::warnings() const {

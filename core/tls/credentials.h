@@ -73,6 +73,9 @@ class Credentials {
   /// as PEM. It is verified by what is in use now: a library does not know the list of those taken
   /// back, and a connection began with an older one. Fails: kPermission.
   Expected<Identity> judge(const std::string& chain_pem) const;
+  /// Does the same for a peer that is connected, whatever the dates. Its handshake judged those,
+  /// and it may have renewed its certificate since.
+  Expected<Identity> judge_again(const std::string& chain_pem) const;
 
   /// Returns when the first of the certificates shown expires.
   std::chrono::sys_seconds expiry() const;

@@ -37,7 +37,7 @@ class WatchedFiles {
   /// `read`; what was in use stays so.
   template <typename Read>
   Expected<bool> refresh(const Read& read) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard refreshing(refreshing_);
     // They come first: a file that changes while it is read is read again.
     const std::vector<FileStamp> now = stamps();
     if (now == taken_) return false;
@@ -48,12 +48,15 @@ class WatchedFiles {
       refusal_ = loaded.error();
       return tl::unexpected(std::move(loaded).error());
     }
-    in_use_ = std::make_shared<const Loaded>(*std::move(loaded));
+    auto fresh = std::make_shared<const Loaded>(*std::move(loaded));
     taken_ = now;
+    const std::lock_guard lock(mutex_);
+    in_use_ = std::move(fresh);
     return true;
   }
 
-  /// Returns what is in use; null before the first refresh() that succeeded.
+  /// Returns what is in use; null before the first refresh() that succeeded. It does not wait for a
+  /// file system that refresh() waits for.
   std::shared_ptr<const Loaded> in_use() const {
     const std::lock_guard lock(mutex_);
     return in_use_;
@@ -67,10 +70,11 @@ class WatchedFiles {
   }
 
   const std::vector<std::string> paths_;
-  mutable std::mutex mutex_;                       ///< guards the following members
+  std::mutex refreshing_;                          ///< held while files are read; guards:
   std::optional<std::vector<FileStamp>> taken_;    ///< no value: none was in use yet
   std::optional<std::vector<FileStamp>> refused_;  ///< of files that could not be used
   Error refusal_{};
+  mutable std::mutex mutex_;  ///< guards in_use_
   std::shared_ptr<const Loaded> in_use_;
 };
 

@@ -34,7 +34,7 @@ tl::unexpected<Error> without_certificate() {
 
 Expected<tls::Identity> judged(const Caller& caller, const tls::Credentials& credentials) {
   if (caller.certificates.empty()) return without_certificate();
-  return with_context(credentials.judge(caller.certificates),
+  return with_context(credentials.judge_again(caller.certificates),
                       "this device does not take your credentials");
 }
 

@@ -91,9 +91,13 @@ class ServerJudge final : public ::grpc::experimental::ExternalCertificateVerifi
 
   bool Verify(TlsCustomVerificationCheckRequest* request,
               std::function<void(::grpc::Status)> /*callback*/, ::grpc::Status* verdict) override {
-    const ::grpc::string_ref chain = request->peer_cert_full_chain();
-    if (const auto judged = judge(std::string(chain.data(), chain.size())); !judged) {
-      *verdict = {::grpc::StatusCode::UNAUTHENTICATED, judged.error().message};
+    try {
+      const ::grpc::string_ref chain = request->peer_cert_full_chain();
+      if (const auto judged = judge(std::string(chain.data(), chain.size())); !judged) {
+        *verdict = {::grpc::StatusCode::UNAUTHENTICATED, judged.error().message};
+      }
+    } catch (const std::bad_alloc&) {
+      *verdict = {::grpc::StatusCode::RESOURCE_EXHAUSTED, "no memory"};
     }
     return true;
   }

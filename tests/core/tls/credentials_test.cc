@@ -109,6 +109,7 @@ TEST_F(CredentialsTest, RefuseAnotherAuthoritysAndExpiredOnes) {
   EXPECT_THAT(client.error().message, HasSubstr("expired"));
   EXPECT_THAT(late->warnings(), testing::Contains(HasSubstr("has expired")));
   EXPECT_THAT(device->judge(late->pem().certificate).error().message, HasSubstr("expired"));
+  EXPECT_TRUE(device->judge_again(late->pem().certificate)) << "it was connected before";
   EXPECT_EQ(device->judge(stranger->pem().certificate).error().code, ErrorCode::kPermission);
   EXPECT_EQ(device->judge("nothing").error().code, ErrorCode::kPermission);
 }
@@ -126,6 +127,7 @@ TEST_F(CredentialsTest, RefuseWhoWasTakenBackOnceTheListIsThere) {
   EXPECT_TRUE(device->refresh().value());
   EXPECT_FALSE(device->refresh().value());
   EXPECT_THAT(device->judge(lost->pem().certificate).error().message, HasSubstr("revoked"));
+  EXPECT_THAT(device->judge_again(lost->pem().certificate).error().message, HasSubstr("revoked"));
   EXPECT_FALSE(meet(*device, *lost).first);
   const auto next = open(authority_.credentials(coordinator_));
   EXPECT_TRUE(meet(*device, *next).first);
@@ -227,6 +229,25 @@ TEST_F(CredentialsTest, BelieveTheListOfEachAuthority) {
   EXPECT_THAT(refused(newer + older), HasSubstr("two lists of one authority"));
   EXPECT_THAT(refused(newer + "-----BEGIN X509 CRL-----\nAAAA\n-----END X509 CRL-----\n"),
               HasSubstr("list 3 in it is broken"));
+}
+
+TEST_F(CredentialsTest, KeepAListAlthoughAnAuthorityIsAdded) {
+  TestAuthority other(folder_.path(), "other");
+  const auto ours = authority_.credentials(device_);
+  const auto lost = authority_.credentials(coordinator_);
+  authority_.revoke(lost);
+  const std::string list = authority_.revocation();
+  write(ours / kRevokedFile, list);
+  const auto device = open(ours);
+  ASSERT_TRUE(device);
+  write(ours / kAuthorityFile, read(other.certificate()) + read(authority_.certificate()));
+  write(ours / kRevokedFile, other.revocation());
+  EXPECT_THAT(device->refresh().error().message, HasSubstr("lacks a list that is in use"));
+  EXPECT_FALSE(device->judge(read(lost / kCertificateFile)));
+  write(ours / kRevokedFile, other.revocation() + list);
+  EXPECT_TRUE(device->refresh().value());
+  EXPECT_FALSE(device->judge(read(lost / kCertificateFile)));
+  EXPECT_TRUE(device->judge(read(other.credentials(coordinator_) / kCertificateFile)));
 }
 
 /// Adds certificates of others to what some credentials show.
