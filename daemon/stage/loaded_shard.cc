@@ -100,6 +100,38 @@ LoadedShard::LoadedShard(std::string handle, plan::Shard shard, runtime::RunnerO
       stop_(std::move(stop)),
       request_name_("a request of " + name_of(shard_)) {}
 
+void LoadedShard::Use::give_back() {
+  LoadedShard* const shard = std::exchange(shard_, nullptr);
+  if (shard == nullptr) return;
+  const std::lock_guard lock(shard->use_mutex_);
+  shard->used_ = false;
+  // Under the lock: who is woken may destroy the shard.
+  shard->freed_.notify_all();
+}
+
+LoadedShard::Use LoadedShard::use() {
+  std::unique_lock lock(use_mutex_);
+  freed_.wait(lock, [this] { return !used_; });
+  used_ = true;
+  return Use(*this);
+}
+
+LoadedShard::Use LoadedShard::try_use() {
+  const std::lock_guard lock(use_mutex_);
+  if (std::exchange(used_, true)) return {};
+  return Use(*this);
+}
+
+void LoadedShard::wait_until_free(const std::stop_token& stop, Deadline deadline) {
+  const auto is_free = [this] { return !used_; };
+  std::unique_lock lock(use_mutex_);
+  if (deadline) {
+    freed_.wait_until(lock, stop, *deadline, is_free);
+  } else {
+    freed_.wait(lock, stop, is_free);
+  }
+}
+
 void LoadedShard::stop(const runtime::EarlyOutputs& early) {
   const std::lock_guard lock(running_mutex_);
   if (running_for_ == &early) *stop_ = true;

@@ -5,11 +5,14 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/clock.h"
@@ -34,8 +37,24 @@ struct HeldMemory {
 /// Threads: any; run() and profile() wait for each other.
 class LoadedShard {
  public:
-  /// The shard to oneself: nobody else runs it for as long as this exists.
-  using Use = std::unique_lock<std::mutex>;
+  /// The shard to oneself: nobody else runs it until this is given back or destroyed. Threads: any.
+  class Use {
+   public:
+    Use() = default;
+    ~Use() { give_back(); }
+    Use(Use&& other) noexcept : shard_(std::exchange(other.shard_, nullptr)) {}
+    Use& operator=(Use&& other) noexcept {
+      std::swap(shard_, other.shard_);
+      return *this;
+    }
+    explicit operator bool() const { return shard_ != nullptr; }
+    void give_back();
+
+   private:
+    friend class LoadedShard;
+    explicit Use(LoadedShard& shard) : shard_(&shard) {}
+    LoadedShard* shard_ = nullptr;
+  };
   struct Result {
     std::vector<Value> outputs;
     Nanoseconds waited{};                ///< waiting for other pipelines' requests, pauses included
@@ -57,9 +76,11 @@ class LoadedShard {
 
   /// Waits until nobody else uses the shard. A profile takes as long as a load may: who waits holds
   /// nothing that others need, as cores of the device.
-  Use use() { return Use(mutex_); }
-  /// Returns a Use if nobody else has it; else one that owns nothing.
-  Use try_use() { return Use(mutex_, std::try_to_lock); }
+  Use use();
+  /// Returns a Use if nobody else has it; else an empty one.
+  Use try_use();
+  /// Waits until nobody uses the shard, the deadline passes or a stop is asked for.
+  void wait_until_free(const std::stop_token& stop, Deadline deadline);
   /// Runs the shard; `early`, if given, takes outputs while others are computed, and `pauser` may
   /// pause it between operators. Fails: as ShardRunner::run does; kTimeout (it took longer than the
   /// watch allows, pauses not counted); kClosed (stop()).
@@ -117,7 +138,9 @@ class LoadedShard {
   const std::shared_ptr<WorkWatch> watch_;
   const WorkWatch::StopFlag stop_;  ///< the flag that its runner obeys
   const std::string request_name_;  ///< for the watch
-  std::mutex mutex_;                ///< held while it runs
+  std::mutex use_mutex_;
+  std::condition_variable_any freed_;
+  bool used_ = false;  ///< somebody has the shard to himself
   std::mutex running_mutex_;
   const runtime::EarlyOutputs* running_for_ = nullptr;
 };

@@ -71,17 +71,23 @@ std::optional<StageWork::Turn> StageWork::try_turn(const StageItem& item) {
 
 Expected<StageWork::Turn> StageWork::take_turn(const device::TurnRequest& request,
                                                std::shared_ptr<LoadedShard> shard) {
-  {
-    PARETO_ASSIGN(device::DeviceScheduler::Turn cores, turns_.taker->take(request));
-    if (LoadedShard::Use use = shard->try_use()) {
-      return Turn{std::move(shard), std::move(cores), std::move(use)};
+  for (;;) {
+    {
+      PARETO_ASSIGN(device::DeviceScheduler::Turn cores, turns_.taker->take(request));
+      if (LoadedShard::Use use = shard->try_use()) {
+        return Turn{std::move(shard), std::move(cores), std::move(use)};
+      }
     }
+    // Who profiles a shard has no turn, and takes long. Nobody waits for a shard with cores in
+    // hand, nor for cores with a shard in hand, so that others compute meanwhile.
+    shard->wait_until_free(closing_.get_token(), request.deadline);
   }
-  // Who profiles a shard has no turn, and takes long. Nobody waits for a shard with cores in hand,
-  // so that others compute meanwhile, and that who has a shard is sure to get cores.
-  LoadedShard::Use use = shard->use();
-  PARETO_ASSIGN(device::DeviceScheduler::Turn cores, turns_.taker->take(request));
-  return Turn{std::move(shard), std::move(cores), std::move(use)};
+}
+
+void StageWork::close() {
+  turns_.taker->close();
+  // Then, so that who is woken gets no turn.
+  closing_.request_stop();
 }
 
 Expected<StageWork::Turn> StageWork::wait_for_turn(StageItem& item,

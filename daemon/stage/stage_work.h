@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <vector>
 
 #include "core/base/clock.h"
@@ -63,7 +64,7 @@ class StageWork {
   /// and LoadedShard::train do.
   Expected<TrainingTimes> train(const std::function<Expected<>(runtime::Trainer&)>& pass);
   /// Wakes a request that waits for its turn. It fails, and so does every later one.
-  void close() { turns_.taker->close(); }
+  void close();
   /// Lets others compute although a run of this stage, which is closed, does not end.
   void let_go() { turns_.taker->let_go(); }
   /// Makes a run for this stage that is under way fail soon, if it is in a loop of the shard.
@@ -86,6 +87,7 @@ class StageWork {
 
   const StageContext& context_;
   const StageTurns turns_;
+  std::stop_source closing_;
   mutable std::mutex mutex_;
   std::shared_ptr<LoadedShard> shard_;
   const SteadyClock clock_;

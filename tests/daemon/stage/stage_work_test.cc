@@ -172,16 +172,39 @@ TEST_F(StageWorkTest, NobodyHoldsCoresWhileItWaitsForAShard) {
     EXPECT_TRUE(turn) << turn.error().message;
     EXPECT_EQ(runs_->runs, 0);
   }
-  profile.unlock();
+  profile.give_back();
   computes.join();
   EXPECT_EQ(item.message.kind, MessageKind::kValues);
   EXPECT_GT(item.times.queue, Nanoseconds(0));
 }
 
+TEST_F(StageWorkTest, ARequestThatWaitsForAShardHasADeadline) {
+  LoadedShard::Use profile = work_.shard()->use();
+  StageItem item = request(0);
+  item.deadline = deadline_after(std::chrono::milliseconds(20));
+  work_.compute(item);
+  ASSERT_EQ(item.message.kind, MessageKind::kError);
+  EXPECT_EQ(control::error_of(item.message).code, ErrorCode::kTimeout);
+  EXPECT_EQ(meter_->dropped, 1U);
+  EXPECT_EQ(runs_->runs, 0);
+}
+
+TEST_F(StageWorkTest, AClosedStageWaitsForNoShard) {
+  LoadedShard::Use profile = work_.shard()->use();
+  StageItem item = request(0);
+  std::jthread computes([&] { work_.compute(item); });
+  while (turns_->read().busy == Nanoseconds(0)) std::this_thread::yield();
+  work_.close();
+  computes.join();
+  ASSERT_EQ(item.message.kind, MessageKind::kError);
+  EXPECT_EQ(control::error_of(item.message).code, ErrorCode::kClosed);
+  EXPECT_EQ(runs_->runs, 0);
+}
+
 TEST_F(StageWorkTest, AThreadThatDoesNotWaitGetsNoTurnForAShardInUse) {
   LoadedShard::Use profile = work_.shard()->use();
   std::thread([&] { EXPECT_FALSE(work_.try_turn(request(0))); }).join();
-  profile.unlock();
+  profile.give_back();
   EXPECT_TRUE(work_.try_turn(request(0))) << "nothing is left of the one that was refused";
 }
 
@@ -194,7 +217,7 @@ TEST_F(StageWorkTest, ATrainingPassWaitsForItsShardWithoutCores) {
   });
   while (turns_->read().busy == Nanoseconds(0)) std::this_thread::yield();
   EXPECT_TRUE(other->take({.deadline = *deadline_after(test::kPatience)}));
-  profile.unlock();
+  profile.give_back();
 }
 
 TEST_F(StageWorkTest, WhatIsPausedWaits) {
