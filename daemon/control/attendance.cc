@@ -1,6 +1,7 @@
 #include "daemon/control/attendance.h"
 
 #include <chrono>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,10 +28,13 @@ Expected<std::uint64_t> begin_session(SessionTable& sessions, const Caller& call
                                       const tls::Credentials* credentials,
                                       std::function<void()> cancel) {
   PARETO_ASSIGN(const std::uint64_t session, sessions.begin(caller, std::move(cancel)));
-  const auto holds = check_holds(caller, credentials);
-  if (holds) return session;
-  sessions.end(session);
-  return tl::unexpected(holds.error());
+  bool holds = false;
+  const std::shared_ptr<void> unless_it_holds(nullptr, [&](void*) {
+    if (!holds) sessions.end(session);
+  });
+  PARETO_TRY(check_holds(caller, credentials));
+  holds = true;
+  return session;
 }
 
 Expected<> attend(

@@ -123,7 +123,7 @@ class Gate final : public grpc::AuthMetadataProcessor {
                        OutputMetadata* /*consumed*/, OutputMetadata* /*response*/) override {
     const auto path = metadata.find(":path");
     if (path == metadata.end()) return {grpc::StatusCode::INTERNAL, "a call without a path"};
-    return control::to_status(service_.admit({path->second.data(), path->second.size()}, *shown));
+    return service_.admit({path->second.data(), path->second.size()}, *shown);
   }
 
  private:
@@ -167,8 +167,8 @@ void tell_of(SilentPeers& peers) {
   for (const SilentPeers::Report& one :
        std::span(reports).first(std::min(reports.size(), kMostLines))) {
     spdlog::warn(
-        "{} connected and made no call ({}): its certificate may be another authority's, or have "
-        "expired, or it shows none",
+        "{} connected and made no call that it may make ({}): its certificate may be another "
+        "authority's, or have expired, or name another role, or it shows none",
         one.host, counted(static_cast<std::size_t>(one.connections), "time"));
   }
   if (reports.size() > kMostLines) {

@@ -24,20 +24,14 @@ constexpr std::string_view kService = "/pareto.control.v1.Control/";
 
 }  // namespace
 
-Expected<> ControlService::admit(std::string_view path, const grpc::AuthContext& shown) {
-  if (parts_.credentials == nullptr) return {};
-  Expected<> admitted;
-  const std::string call(path.starts_with(kService) ? path.substr(kService.size()) : "");
-  if (const auto caller = caller_of(shown, *parts_.credentials); !caller) {
-    admitted = tl::unexpected(caller.error());
-  } else if (!call.empty()) {
-    admitted = check_role(*caller, call);
-  }
-  if (!admitted) {
-    failed_calls_.add(call.empty() ? "Check" : call.c_str(), admitted.error(),
-                      std::chrono::steady_clock::now());
-  }
-  return admitted;
+grpc::Status ControlService::admit(std::string_view path, const grpc::AuthContext& shown) {
+  if (parts_.credentials == nullptr) return grpc::Status::OK;
+  return answer("Refused", failed_calls_, [&]() -> Expected<> {
+    PARETO_ASSIGN(const Caller caller, caller_of(shown, *parts_.credentials));
+    // Clock is judged when it is served, because the daemon itself calls it, as a device.
+    if (!path.starts_with(kService) || path.ends_with("/Clock")) return {};
+    return check_role(caller, path.substr(kService.size()));
+  });
 }
 
 template <typename Body>
@@ -102,8 +96,13 @@ grpc::ServerUnaryReactor* ControlService::MissingTensors(grpc::CallbackServerCon
 grpc::Status ControlService::PutTensors(grpc::ServerContext* context,
                                         grpc::ServerReader<v1::TensorChunk>* reader,
                                         v1::PutTensorsReply* reply) {
-  return serve_anybody("PutTensors", *context,
-                       [&] { return store_tensors(parts_.store, *reader, *reply); });
+  return serve("PutTensors", *context, [&](const Caller& caller) {
+    const auto admitted = [&]() -> Expected<> {
+      PARETO_TRY(check_holds(caller, parts_.credentials.get()));
+      return sessions_.check_not_excluded(caller);
+    };
+    return store_tensors(parts_.store, admitted, *reader, *reply);
+  });
 }
 
 grpc::Status ControlService::LoadShard(grpc::ServerContext* context,

@@ -34,8 +34,8 @@ class ControlService final : public RawMissingTensors {
 
   /// Checks a call before its request is read: a parsed one takes many times its size. `path`:
   /// "/pareto.control.v1.Control/Clock". Calls of other services, such as health, only need a
-  /// certificate that holds. Fails: kPermission; the log has it.
-  Expected<> admit(std::string_view path, const grpc::AuthContext& shown);
+  /// certificate that holds. Fails: PERMISSION_DENIED; the log has it.
+  grpc::Status admit(std::string_view path, const grpc::AuthContext& shown);
   /// Ends every Attend call: nothing else would.
   void end_sessions() { sessions_.cancel_all(); }
   /// Returns the connections that have made no call yet.

@@ -39,8 +39,8 @@ Expected<> list_missing_tensors(TensorStore& store, const grpc::ByteBuffer& requ
   return {};
 }
 
-Expected<> store_tensors(TensorStore& store, grpc::ServerReader<v1::TensorChunk>& reader,
-                         v1::PutTensorsReply& reply) {
+Expected<> store_tensors(TensorStore& store, const std::function<Expected<>()>& admitted,
+                         grpc::ServerReader<v1::TensorChunk>& reader, v1::PutTensorsReply& reply) {
   std::unique_ptr<TensorUpload> upload;
   v1::TensorChunk chunk;
   while (reader.Read(&chunk)) {
@@ -52,6 +52,7 @@ Expected<> store_tensors(TensorStore& store, grpc::ServerReader<v1::TensorChunk>
       if (upload) {
         return fail(ErrorCode::kInvalidArgument, "a tensor begins before the last one is complete");
       }
+      PARETO_TRY(admitted());
       PARETO_ASSIGN(const Digest digest, control::digest_from(chunk.digest()));
       PARETO_ASSIGN(TensorFileHeader header,
                     with_context(header_from(chunk), "tensor {}", digest.hex()));

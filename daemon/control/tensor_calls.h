@@ -5,6 +5,8 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <functional>
+
 #include "core/base/error.h"
 #include "daemon/stage/tensor_store.h"
 #include "proto/control.grpc.pb.h"
@@ -17,10 +19,12 @@ namespace pareto::daemon {
 Expected<> list_missing_tensors(TensorStore& store, const grpc::ByteBuffer& request,
                                 grpc::ByteBuffer& reply);
 
-/// Answers PutTensors: stores tensors, each in chunks that follow one another. `reply` counts what
-/// was stored, also if a later one fails. Fails: kInvalidArgument (chunks that are no tensor), and
-/// as TensorStore::begin and TensorUpload do.
-Expected<> store_tensors(TensorStore& store, grpc::ServerReader<control::v1::TensorChunk>& reader,
+/// Answers PutTensors: stores tensors, each in chunks that follow one another. `admitted` says
+/// before each whether its caller may still store one. `reply` counts what was stored, also if a
+/// later one fails. Fails: kInvalidArgument (chunks that are no tensor), and as `admitted`,
+/// TensorStore::begin and TensorUpload do.
+Expected<> store_tensors(TensorStore& store, const std::function<Expected<>()>& admitted,
+                         grpc::ServerReader<control::v1::TensorChunk>& reader,
                          control::v1::PutTensorsReply& reply);
 
 }  // namespace pareto::daemon

@@ -204,6 +204,35 @@ TEST_F(SecuredControlTest, ACertificateThatIsTakenBackEndsItsSession) {
       << "on a connection from before, too";
 }
 
+TEST_F(SecuredControlTest, ACertificateThatIsTakenBackStoresNoMoreTensors) {
+  const std::filesystem::path own = issue("laptop", Role::kCoordinator);
+  const auto laptop = stub(own);
+  grpc::ClientContext storing;
+  storing.set_deadline(std::chrono::system_clock::now() + test::kPatience);
+  v1::PutTensorsReply reply;
+  const auto writer = laptop->PutTensors(&storing, &reply);
+  const auto put = [&](const std::string& data) {
+    return writer->Write(first_chunk(data, data.size()));
+  };
+  const auto is_missing = [&](const std::string& data) {
+    return !store_->missing(std::vector{sha256(data)}).empty();
+  };
+  ASSERT_TRUE(put("before"));
+  for (const auto end = std::chrono::steady_clock::now() + test::kPatience;
+       std::chrono::steady_clock::now() < end && is_missing("before");) {
+    std::this_thread::yield();
+  }
+  ASSERT_FALSE(is_missing("before"));
+  authority_.revoke(own);
+  std::ofstream(device_ / tls::kRevokedFile) << authority_.revocation();
+  ASSERT_TRUE(credentials_->refresh().value());
+  static_cast<void>(put("afterwards"));
+  writer->WritesDone();
+  const grpc::Status ended = writer->Finish();
+  EXPECT_EQ(ended.error_code(), StatusCode::PERMISSION_DENIED) << ended.error_message();
+  EXPECT_TRUE(is_missing("afterwards"));
+}
+
 TEST_F(SecuredControlTest, ACertificateThatIsTakenBackWhileItsSessionBeginsBeginsNone) {
   const std::filesystem::path own = issue("laptop", Role::kCoordinator);
   const std::string shown = read_file(own / tls::kCertificateFile).value();
