@@ -95,6 +95,10 @@ void remove_abandoned(const std::filesystem::path& place, const std::string& sta
 Error error_from_errno(int errno_value, std::string_view what) {
   ErrorCode code = ErrorCode::kInternal;
   switch (errno_value) {
+    case ELOOP:
+    case ENAMETOOLONG:
+      code = ErrorCode::kInvalidArgument;
+      break;
     case ENOENT:
     case ENOTDIR:
       code = ErrorCode::kNotFound;
