@@ -7,12 +7,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <system_error>
 #include <utility>
 
 #include "core/tls/pem.h"
-#include "core/tls/signing.h"
+#include "core/tls/trust.h"
 #include "core/tls/utc_text.h"
 #include "core/tls/watched_files.h"
 
@@ -20,8 +19,6 @@ namespace pareto::tls {
 namespace {
 
 using Names = std::unique_ptr<GENERAL_NAMES, FreedBy<GENERAL_NAMES_free>>;
-using Store = std::unique_ptr<X509_STORE, FreedBy<X509_STORE_free>>;
-using StoreContext = std::unique_ptr<X509_STORE_CTX, FreedBy<X509_STORE_CTX_free>>;
 
 constexpr std::chrono::days kRenewWithin{30};
 // A chain of keys of 4096 bits with two issuers has a quarter of it. A stranger's is read before
@@ -49,132 +46,6 @@ Expected<Identity> identity_of(X509& certificate) {
                            static_cast<std::size_t>(ASN1_STRING_length(text)));
   }
   return identity_among(dns_names);
-}
-
-/// Goes on past an old list of revoked certificates, and past an authority without a list.
-int verify_as_said(int verified, X509_STORE_CTX* context) {
-  switch (X509_STORE_CTX_get_error(context)) {
-    case X509_V_ERR_CRL_HAS_EXPIRED:
-    case X509_V_ERR_CRL_NOT_YET_VALID:
-    case X509_V_ERR_UNABLE_TO_GET_CRL:
-      X509_STORE_CTX_set_error(context, X509_V_OK);
-      return 1;
-    default:
-      return verified;
-  }
-}
-
-/// Goes on past what verify_as_said() does, and past dates.
-int verify_undated(int verified, X509_STORE_CTX* context) {
-  switch (X509_STORE_CTX_get_error(context)) {
-    case X509_V_ERR_CERT_HAS_EXPIRED:
-    case X509_V_ERR_CERT_NOT_YET_VALID:
-      X509_STORE_CTX_set_error(context, X509_V_OK);
-      return 1;
-    default:
-      return verify_as_said(verified, context);
-  }
-}
-
-/// Verifies the first of `chain` against a store. Returns the reason why not; "" if it holds.
-std::string reason_against(X509_STORE& store, const std::vector<Certificate>& chain,
-                           X509_STORE_CTX_verify_cb callback) {
-  const std::unique_ptr<STACK_OF(X509), FreedBy<[](STACK_OF(X509) * all) { sk_X509_free(all); }>>
-      between(sk_X509_new_null());
-  for (std::size_t i = 1; i < chain.size(); ++i) sk_X509_push(between.get(), chain[i].get());
-  const StoreContext context(X509_STORE_CTX_new());
-  if (!context ||
-      X509_STORE_CTX_init(context.get(), &store, chain.front().get(), between.get()) != 1) {
-    return openssl_reason();
-  }
-  X509_STORE_CTX_set_verify_cb(context.get(), callback);
-  if (X509_verify_cert(context.get()) == 1) return "";
-  ERR_clear_error();
-  const int verdict = X509_STORE_CTX_get_error(context.get());
-  const std::string reason = X509_verify_cert_error_string(verdict);
-  return verdict == X509_V_ERR_CERT_REVOKED ? reason + ": its authority took it back" : reason;
-}
-
-/// Numbers of the lists of those taken back, by the public keys of the authorities; no value: an
-/// authority has none.
-using ListNumbers = std::map<std::string, std::optional<std::int64_t>>;
-
-struct Trust {
-  Store store;  ///< authorities, and who is taken back
-  ListNumbers lists{};
-};
-
-std::string public_key_of(const Certificate& certificate) {
-  unsigned char* bytes = nullptr;
-  const int size = i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate.get()), &bytes);
-  const std::unique_ptr<unsigned char, FreedBy<[](unsigned char* all) { OPENSSL_free(all); }>>
-      freed(bytes);
-  return size > 0 ? std::string(bytes, bytes + size) : "";
-}
-
-/// Returns the number that the authority gave a list; 0 if it gave none.
-std::int64_t number_of(const X509_CRL& list) {
-  const std::unique_ptr<ASN1_INTEGER, FreedBy<ASN1_INTEGER_free>> number(
-      static_cast<ASN1_INTEGER*>(X509_CRL_get_ext_d2i(&list, NID_crl_number, nullptr, nullptr)));
-  std::int64_t value = 0;
-  return number && ASN1_INTEGER_get_int64(&value, number.get()) == 1 ? value : 0;
-}
-
-/// Returns the authority that has signed a list. Fails: kInvalidArgument (none has).
-Expected<const Certificate*> signer_of(X509_CRL& list, const std::vector<Certificate>& authorities,
-                                       const Paths& paths) {
-  const auto signer = std::ranges::find_if(authorities, [&](const Certificate& authority) {
-    return X509_CRL_verify(&list, X509_get0_pubkey(authority.get())) == 1;
-  });
-  ERR_clear_error();
-  if (signer != authorities.end()) return &*signer;
-  return fail(ErrorCode::kInvalidArgument,
-              "revoked certificates: {} is not signed by an authority in {}: copy it from the "
-              "authority's folder again",
-              paths.revoked, paths.authority);
-}
-
-/// Adds the lists of those taken back to a store, and returns their numbers. Fails:
-/// kInvalidArgument (two of one authority), and as read_revocation_lists() and signer_of().
-Expected<ListNumbers> add_lists(X509_STORE& store, const std::vector<Certificate>& authorities,
-                                const Paths& paths) {
-  PARETO_ASSIGN(const auto lists,
-                with_context(read_revocation_lists(paths.revoked), "revoked certificates"));
-  ListNumbers numbers;
-  for (const RevocationList& list : lists) {
-    PARETO_ASSIGN(const Certificate* const signer, signer_of(*list, authorities, paths));
-    if (!numbers.emplace(public_key_of(*signer), number_of(*list)).second) {
-      return fail(
-          ErrorCode::kInvalidArgument,
-          "revoked certificates: {} holds two lists of one authority: leave only the newest "
-          "in it",
-          paths.revoked);
-    }
-    X509_STORE_add_crl(&store, list.get());
-  }
-  return numbers;
-}
-
-Expected<Trust> read_trust(const Paths& paths) {
-  PARETO_ASSIGN(const std::vector<Certificate> authorities,
-                with_context(read_certificates(paths.authority), "authority"));
-  Trust trust{Store(X509_STORE_new())};
-  unsigned long flags = X509_V_FLAG_PARTIAL_CHAIN;
-  for (const Certificate& authority : authorities) {
-    X509_STORE_add_cert(trust.store.get(), authority.get());
-  }
-  // A link that leads nowhere is there, and cannot be read.
-  std::error_code unknown;
-  const auto kind = std::filesystem::symlink_status(paths.revoked, unknown).type();
-  if (kind != std::filesystem::file_type::not_found) {
-    PARETO_ASSIGN(trust.lists, add_lists(*trust.store, authorities, paths));
-    flags |= X509_V_FLAG_CRL_CHECK;
-  }
-  for (const Certificate& authority : authorities) {
-    trust.lists.try_emplace(public_key_of(authority));
-  }
-  X509_STORE_set_flags(trust.store.get(), flags);
-  return trust;
 }
 
 /// Checks that peers take what this side will show them. Fails: kInvalidArgument.
@@ -233,7 +104,7 @@ struct Credentials::Impl {
                   with_context(read_certificates(paths.certificate), "certificate"));
     PARETO_TRY(check_length(own, paths.certificate));
     PARETO_ASSIGN(const Key key, with_context(read_key(paths.key), "key"));
-    PARETO_ASSIGN(const Trust trust, read_trust(paths));
+    PARETO_ASSIGN(const Trust trust, read_trust({paths.authority, paths.revoked}));
     if (X509_check_private_key(own.front().get(), key.get()) != 1) {
       ERR_clear_error();
       return fail(
