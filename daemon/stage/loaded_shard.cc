@@ -100,13 +100,11 @@ LoadedShard::LoadedShard(std::string handle, plan::Shard shard, runtime::RunnerO
       stop_(std::move(stop)),
       request_name_("a request of " + name_of(shard_)) {}
 
-void LoadedShard::Use::give_back() {
-  LoadedShard* const shard = std::exchange(shard_, nullptr);
-  if (shard == nullptr) return;
-  const std::lock_guard lock(shard->use_mutex_);
-  shard->used_ = false;
+void LoadedShard::free() {
+  const std::lock_guard lock(use_mutex_);
+  used_ = false;
   // Under the lock: who is woken may destroy the shard.
-  shard->freed_.notify_all();
+  freed_.notify_all();
 }
 
 LoadedShard::Use LoadedShard::use() {

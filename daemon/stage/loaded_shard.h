@@ -48,7 +48,9 @@ class LoadedShard {
       return *this;
     }
     explicit operator bool() const { return shard_ != nullptr; }
-    void give_back();
+    void give_back() {
+      if (LoadedShard* const shard = std::exchange(shard_, nullptr)) shard->free();
+    }
 
    private:
     friend class LoadedShard;
@@ -128,6 +130,7 @@ class LoadedShard {
  private:
   class Run;
   class RunPauser;
+  void free();
 
   const std::string handle_;
   const plan::Shard shard_;

@@ -150,6 +150,8 @@ TEST(File, WritesWholeAndReadsBack) {
   EXPECT_EQ(read_file(path, 3).error().code, ErrorCode::kExhausted);
   EXPECT_EQ(read_file(folder->path()).error().code, ErrorCode::kInvalidArgument);
   EXPECT_EQ(read_file(folder->path() / "b").error().code, ErrorCode::kNotFound);
+  std::filesystem::create_symlink("loop", folder->path() / "loop");
+  EXPECT_EQ(read_file(folder->path() / "loop").error().code, ErrorCode::kInvalidArgument);
   EXPECT_EQ(write_file_atomically(folder->path() / "no" / "b", std::string_view("")).error().code,
             ErrorCode::kNotFound);
 }
