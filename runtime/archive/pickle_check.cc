@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -23,6 +24,8 @@ constexpr std::string_view kDevice = "torch\ndevice";
 
 constexpr std::array<std::string_view, 2> kTensors{"torch._utils\n_rebuild_tensor",
                                                    "torch._utils\n_rebuild_tensor_v2"};
+/// Packed convolutions, without the dimensions behind the name.
+constexpr std::string_view kPackedConvolution = "__torch__.torch.classes.quantized.Conv";
 constexpr std::string_view kQuantisedTensor = "torch._utils\n_rebuild_qtensor";
 /// Functions that make tensors of which nothing can be known before: of indices that are not
 /// compared with sizes, and of what another function makes.
@@ -46,6 +49,14 @@ std::uint64_t element_size(std::string_view storage) {
     if (storage == fmt::format("torch\n{}Storage", name)) return size;
   }
   return 16;
+}
+
+/// Returns whether a class is one of packed convolutions. It may be written as a module and a name
+/// in several ways.
+bool is_packed_convolution(std::string_view class_name) {
+  std::string name(class_name);
+  std::ranges::replace(name, '\n', '.');
+  return name.starts_with(kPackedConvolution);
 }
 
 /// A pickle's machine, of which little is kept of a value but how deep it is. Threads: one owner.
@@ -95,6 +106,7 @@ class PickleScan {
       case ')':
         return gather(0, Kind::kTuple);
       case ']':
+        return push({.depth = 1, .kind = Kind::kList});
       case '}':
         return push({.depth = 1});
       case '(':
@@ -271,6 +283,7 @@ class PickleScan {
     }
     changed.depth = std::max(changed.depth, taken.deepest + 1);
     changed.parts += taken.parts;
+    if (changed.kind == Kind::kList) changed.count += static_cast<std::uint32_t>(count);
     return check_size(changed);
   }
   static tl::unexpected<Error> no_function() {
@@ -299,6 +312,14 @@ class PickleScan {
     PickledValue result{.parts = given.parts + 1, .depth = given.deepest + 1};
     result.done = std::ranges::any_of(
         kListModules, [&](std::string_view module) { return function.text.starts_with(module); });
+    const PickledValue* const list = values_.element(arguments, 0);
+    if (result.done && list != nullptr && list->kind == Kind::kList) {
+      result.kind = Kind::kList;
+      result.count = list->count;
+    }
+    if (is_packed_convolution(function.text)) {
+      PARETO_TRY(check_packed_convolution(values_, arguments));
+    }
     const bool quantised = function.text == kQuantisedTensor;
     if (quantised || std::ranges::find(kTensors, function.text) != kTensors.end()) {
       PARETO_ASSIGN(result.number, elements_of_tensor(values_, arguments, quantised));

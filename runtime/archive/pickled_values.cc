@@ -77,6 +77,12 @@ Expected<> check_channels(const PickledValues& values, const PickledValue& argum
   return {};
 }
 
+/// Parts of a packed convolution in its forms.
+constexpr std::size_t kPackedParts = 3;
+constexpr std::size_t kPackedPartsOfVersion1 = 6;
+/// Its settings and its weight.
+constexpr std::size_t kPackedTensors = 2;
+
 }  // namespace
 
 PickledValues::Id PickledValues::add(const PickledValue& value) {
@@ -102,6 +108,16 @@ Expected<std::int64_t> elements_of_tensor(const PickledValues& values,
   PARETO_ASSIGN(const std::int64_t elements, elements_within_storage(values, arguments));
   if (quantised) PARETO_TRY(check_channels(values, arguments));
   return elements;
+}
+
+Expected<> check_packed_convolution(const PickledValues& values, const PickledValue& state) {
+  const bool is_first_version = is_of_kind(values.element(state, 0), Kind::kTensor);
+  const std::size_t parts = is_first_version ? kPackedPartsOfVersion1 : kPackedParts;
+  const PickledValue* const tensors = values.element(state, 1);
+  const bool has_tensors =
+      is_first_version || (is_of_kind(tensors, Kind::kList) && tensors->count >= kPackedTensors);
+  if (values.element(state, parts - 1) != nullptr && has_tensors) return {};
+  return fail(ErrorCode::kCorrupt, "its values have a packed convolution that lacks parts");
 }
 
 }  // namespace pareto::runtime

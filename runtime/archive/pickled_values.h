@@ -22,6 +22,7 @@ struct PickledValue {
     kOther,
     kNumber,    ///< a whole number
     kTuple,     ///< a tuple, whose elements are known
+    kList,      ///< a list of that many elements
     kFunction,  ///< what can be called; an object that is about to be filled, too
     kStorage,   ///< a storage of that many elements
     kTensor,    ///< a tensor of that many elements
@@ -32,7 +33,7 @@ struct PickledValue {
   std::uint64_t parts = 1;  ///< itself and all that it holds, in each place that holds it
   std::uint32_t depth = 0;
   std::uint32_t first = 0;  ///< place of a tuple's first element
-  std::uint32_t count = 0;  ///< how many it has
+  std::uint32_t count = 0;  ///< how many elements a tuple or a list has
   Kind kind = Kind::kOther;
   bool done = false;  ///< true if others may hold it: nothing is put into it any more
 };
@@ -61,5 +62,10 @@ class PickledValues {
 /// it is larger than its storage, or has fewer scales than channels).
 Expected<std::int64_t> elements_of_tensor(const PickledValues& values,
                                           const PickledValue& arguments, bool quantised);
+
+/// Checks what a packed convolution is made of. LibTorch takes its parts without a look at how many
+/// there are: a tensor and five more in the form of its version 1; else a version, two tensors or
+/// more, and a bias. Fails: kCorrupt.
+Expected<> check_packed_convolution(const PickledValues& values, const PickledValue& state);
 
 }  // namespace pareto::runtime

@@ -191,6 +191,32 @@ TEST(PickleCheck, ChannelsHaveAsManyScalesAndZeroPoints) {
       "");
 }
 
+TEST(PickleCheck, PackedConvolutionsHaveAllTheirParts) {
+  const auto packed = [](const std::string& state, const std::string& name) {
+    return refusal_of_values("c" + name + "\n)\x81" + state + "b");
+  };
+  const std::string two = "ctorch.jit._pickle\nbuild_tensorlist\n](NNe\x85R";
+  const std::string one = "ctorch.jit._pickle\nbuild_tensorlist\n](Ne\x85R";
+  const std::string tensor = floats(6, '\0', "\x06", "\x01");
+  for (const char* const name : {"__torch__.torch.classes.quantized\nConv2dPackedParamsBase",
+                                 "__torch__\ntorch.classes.quantized.Conv3dPackedParamsBase"}) {
+    for (const std::string& whole : {"(" + text("2") + two + "]t",
+                                     std::string("(K\x03](K\x01K\x02"
+                                                 "e]t"),
+                                     "(" + tensor + "N]]]" + tensor + "t"}) {
+      EXPECT_EQ(packed(whole, name), "") << whole;
+    }
+    for (const std::string& lacking :
+         {"(" + text("2") + "t", "(" + text("2") + two + "t", "(" + text("2") + one + "]t",
+          "(" + text("2") + "}]t", "(" + tensor + "t", "(" + tensor + two + "]t", std::string(")"),
+          std::string("N"), std::string("(K\x03t")}) {
+      EXPECT_THAT(packed(lacking, name), HasSubstr("a packed convolution that lacks parts"))
+          << lacking;
+    }
+  }
+  EXPECT_EQ(packed("(Nt", "__torch__.torch.classes.quantized\nLinearPackedParamsBase"), "");
+}
+
 TEST(PickleCheck, TensorsThatNobodyKnowsAreRefused) {
   EXPECT_THAT(refusal_of_values("ctorch._utils\n_rebuild_sparse_tensor\n"),
               HasSubstr("_rebuild_sparse_tensor"));
