@@ -43,6 +43,29 @@ const Words kPackedWeights = {"quantized.Conv2dPackedParamsBase",
                               "quantized.Conv3dPackedParamsBase",
                               "quantized.LinearPackedParamsBase",
                               "quantized.EmbeddingPackedParamsBase", "rnn.CellParamsBase"};
+/// Nodes that the compiler makes of the language's own means, "a, b = t" for one. By their names
+/// they would be called with any values, and return values that nobody takes.
+const Words kNoFunctions = {"CallFunction",
+                            "CallMethod",
+                            "ConstantChunk",
+                            "Constant",
+                            "GetAttr",
+                            "DictConstruct",
+                            "If",
+                            "ListConstruct",
+                            "ListUnpack",
+                            "Loop",
+                            "Param",
+                            "Return",
+                            "TupleIndex",
+                            "TupleConstruct",
+                            "TupleSlice",
+                            "TupleUnpack",
+                            "isinstance",
+                            "Uninitialized",
+                            "unchecked_cast",
+                            "tolist",
+                            "unchecked_unwrap_optional"};
 /// Methods that LibTorch calls by itself while it loads.
 const Words kCalledOnLoad = {"__setstate__", "__getstate__", "__init__"};
 
@@ -110,13 +133,23 @@ class CallScan {
     }
   }
 
+  /// Returns whether it takes an element or an attribute out of a value; types have brackets too.
+  bool takes_apart(const CodeToken& token) const {
+    const bool of_constant = !chain_.empty() && chain_.front() == "CONSTANTS";
+    if (token.is_sign('.')) return of_constant && chain_.size() > 1;
+    if (!token.is_sign('[')) return false;
+    return of_constant || before_.is_sign(']') || before_.is_sign(')') || before_.is_sign('}') ||
+           before_.kind == CodeToken::Kind::kText || before_.kind == CodeToken::Kind::kNumber;
+  }
+
   /// Checks that a default, or the value of an attribute, is not computed.
   Expected<> check_written_out(const CodeToken& token) {
     const std::size_t brackets = part_ == Part::kHeader ? 1 : 0;
     const bool computes =
         token.is_word("for") || token.is_word("if") || (token.is_sign('(') && open_ >= brackets) ||
         (token.kind == CodeToken::Kind::kSign &&
-         std::string_view("*/%+@{&|^~<").find(token.text) != std::string_view::npos);
+         std::string_view("*/%+@{&|^~<").find(token.text) != std::string_view::npos) ||
+        takes_apart(token);
     if (!computes) return {};
     return fail(ErrorCode::kPermission,
                 "a default or an attribute is computed as it is read (\"{}\"); shards have it "
@@ -167,6 +200,9 @@ class CallScan {
       return check_operator(fmt::format("aten::{}", last));
     }
     if (base == "ops" && chain_.size() == 3) {
+      if (chain_[1] == "prim" && is_one_of(last, kNoFunctions)) {
+        return fail(ErrorCode::kPermission, "no shard may call prim::{} by its name", last);
+      }
       return check_operator(fmt::format("{}::{}", chain_[1], last));
     }
     PARETO_TRY(check_name());

@@ -70,6 +70,8 @@ TEST(CodeCalls, OperatorsThatDoMoreAreRefusedByName) {
            Case{"y = ops.image.read_file(\"/etc/passwd\")", "image::read_file"},
            Case{"y = ops.torchvision.nms(x, x, 0.5)", "torchvision::nms is not one that shards"},
            Case{"y = ops.pareto.go_on()", "pareto::go_on is not one"},
+           Case{"ops.prim.TupleUnpack((1, 2))", "prim::TupleUnpack by its name"},
+           Case{"l = ops.prim.tolist()", "prim::tolist by its name"},
            Case{"torch.autograd.backward(x)", "\"torch.autograd.backward\""},
            Case{"print(\"x\")", "\"print\""},
            Case{"p = print", "\"print\""},
@@ -107,12 +109,19 @@ TEST(CodeCalls, NothingIsComputedWhileItIsRead) {
        {"def run(self, x: Tensor, n: int=torch.len([1])):\n  return x\n",
         "def run(self, x: Tensor, n: List[int]=[0 for i in [1]]):\n  return x\n",
         "def run(self, x: Tensor, n: List[int]=[0] * 1000000000000):\n  return x\n",
+        "def run(self, x: Tensor, n: int=CONSTANTS.c0[0]):\n  return x\n",
+        "def run(self, x: Tensor, n: int=CONSTANTS . c0.m.a50):\n  return x\n",
+        "def run(self, x: Tensor, n: int=[CONSTANTS.c0][0]):\n  return x\n",
+        "class S(Module):\n  n : Final[int] = (CONSTANTS.c0, 1)[0]\n",
         "class S(NamedTuple):\n  n : int = torch.len([1])\n",
         "class S(Module):\n  n : Final[int] = 3 * 1000000000000\n"}) {
     EXPECT_THAT(problem_of_code(code), HasSubstr("computed as it is read")) << code;
   }
   EXPECT_EQ(problem_of_code("class S(Module):\n  __parameters__ = [\"a\", ]\n"
                             "  n : Final[List[int]] = [3, -1]\n"
+                            "  t : Dict[str, List[int]]\n"
+                            "  def part(self, x: Dict[str, List[int]], y: Tensor=CONSTANTS.c0):\n"
+                            "    return y\n"
                             "  def run(self, x: Tensor, n: int=-1, s: str=\"*\") -> Tensor:\n"
                             "    return torch.mul(x, n * 2)\n"),
             "");
