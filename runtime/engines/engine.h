@@ -117,6 +117,10 @@ class ArgumentChange {
 /// computes. Arguments are numbered without the module's object.
 std::vector<std::ptrdiff_t> find_passed_through(const std::shared_ptr<torch::jit::Graph>& graph);
 
+/// Returns the values of the tuple that a graph returned. Throws std::runtime_error if they are not
+/// as many as its code says.
+std::vector<c10::IValue> results_in(const c10::IValue& tuple, std::size_t count);
+
 /// Interprets a graph as a whole: all operators one after the other.
 class GraphEngine final : public Engine {
  public:

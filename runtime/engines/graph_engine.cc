@@ -96,6 +96,15 @@ std::vector<std::ptrdiff_t> find_passed_through(const std::shared_ptr<torch::jit
   return found;
 }
 
+std::vector<c10::IValue> results_in(const c10::IValue& tuple, std::size_t count) {
+  const auto& elements = tuple.toTupleRef().elements();
+  if (elements.size() != count) {
+    throw std::runtime_error(fmt::format(
+        "the shard returned a tuple of {} values, its code says {}", elements.size(), count));
+  }
+  return std::vector<c10::IValue>(elements.begin(), elements.end());
+}
+
 c10::IValue ArgumentChange::apply(const c10::IValue& argument) {
   return map_tensors(argument, [&](const at::Tensor& tensor) { return changed(tensor); });
 }
@@ -167,9 +176,8 @@ std::vector<c10::IValue> GraphEngine::run(std::vector<c10::IValue> inputs, Early
   if (in_blocks) stack.push_back(c10::IValue::make_capsule(blocked_.blocks));
   stack.push_back(c10::IValue::make_capsule(marks_));
   torch::jit::InterpreterState(in_blocks ? *blocked_code_ : code_).run(stack);
-  const c10::IValue result = std::move(stack.back());
-  const auto& elements = result.toTupleRef().elements();
-  std::vector<c10::IValue> outputs(elements.begin(), elements.end());
+  std::vector<c10::IValue> outputs = results_in(stack.back(), passed_through_.size());
+  stack.clear();
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (taken[i]) {
       outputs[i] = {};

@@ -306,8 +306,7 @@ struct ScheduledEngine::Impl {
     jit::Stack stack;
     for (const std::size_t value : join.inputs) stack.push_back(input_of(join, value, 0));
     jit::InterpreterState(join.code).run(stack);
-    const auto& elements = stack.back().toTupleRef().elements();
-    std::vector<c10::IValue> outputs(elements.begin(), elements.end());
+    std::vector<c10::IValue> outputs = results_in(stack.back(), passed_through.size());
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       if (passed_through[i] >= 0) outputs[i] = std::move(unchanged[i]);
     }

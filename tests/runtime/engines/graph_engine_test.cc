@@ -50,6 +50,15 @@ TEST(FreezeShard, NamesTheWindowThatMakesNoSteps) {
   }
 }
 
+TEST(ResultsIn, AreAsManyAsTheCodeSays) {
+  const c10::IValue three = c10::ivalue::Tuple::create({1, 2, 3});
+  EXPECT_EQ(results_in(three, 3).size(), 3U);
+  for (const std::size_t count : {0U, 1U, 4U}) {
+    EXPECT_THROW(results_in(three, count), std::runtime_error) << count;
+  }
+  EXPECT_THROW(results_in(c10::IValue(1), 1), std::exception);
+}
+
 TEST(ConstantsToBFloat16, TurnFloatsAndNothingElse) {
   const LoadedModule loaded = written_module(R"(
 def run(self, x, flag: bool):
