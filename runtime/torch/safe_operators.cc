@@ -44,6 +44,14 @@ void check_sorted(const Stack& stack) { check_order(stack.back()); }
 /// sort() has a flag behind the list.
 void check_sort(const Stack& stack) { check_order(stack[stack.size() - 2]); }
 
+/// The kernel reads an element of each row where it lies, even if the rows have none.
+void check_row(const Stack& stack) {
+  const at::Tensor& row = stack.back().toTensor();
+  if (row.dim() == 1 && row.is_cpu()) return;
+  throw std::runtime_error("_tensor_to_list: it takes one row of numbers in the CPU's memory");
+}
+bool is_any(const c10::FunctionSchema& /*schema*/) { return true; }
+
 bool is_of_numbers(const c10::FunctionSchema& schema) {
   const auto is_number = [](const c10::Argument& argument) {
     const auto kind = argument.type()->kind();
@@ -190,6 +198,7 @@ void install_safe_operators() {
       check_tensor_divisions(division);
     }
     for (const ListLengths& lengths : list_lengths()) check_lengths(lengths);
+    put_before("aten::_tensor_to_list", is_any, check_row);
     put_before("aten::sort", sorts_list, check_sort);
     put_before("aten::sorted", sorts_list, check_sorted);
     return true;

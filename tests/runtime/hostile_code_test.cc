@@ -178,6 +178,16 @@ TEST(HostileCode, ListsThatAreTooShortFailTheRequest) {
               HasSubstr("output_size has 1 number, not 2"));
 }
 
+TEST(HostileCode, RowsWithoutElementsMakeNoList) {
+  EXPECT_EQ(error_of("torch._tensor_to_list(torch.full([3], n, dtype=3))[0]"), "");
+  for (const char* const sizes : {"[3, 0]", "[2, 2]", "[]"}) {
+    EXPECT_THAT(
+        error_of("torch._tensor_to_list(torch.full(" + std::string(sizes) + ", n, dtype=3))[0]"),
+        HasSubstr("_tensor_to_list: it takes one row of numbers"))
+        << sizes;
+  }
+}
+
 TEST(HostileCode, ListsWithoutAnOrderAreNotSorted) {
   EXPECT_EQ(error_of("sorted([3.0, 1.0 + n])[0]"), "");
   EXPECT_EQ(error_of("sorted([3, n])[0]"), "");
