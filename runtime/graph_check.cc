@@ -3,6 +3,7 @@
 #include "runtime/archive/operator_review.h"
 #include "runtime/kept_values.h"
 #include "runtime/torch/compat.h"
+#include "runtime/torch/sound_casts.h"
 
 namespace pareto::runtime {
 namespace {
@@ -18,8 +19,26 @@ torch::jit::Function* called_by(const torch::jit::Node& node) {
   return method != nullptr ? torch::jit::tryToGraphFunction(*method) : nullptr;
 }
 
+/// Returns whether an operator that returns any number of values has a taker for each. The others
+/// would stay on the stack, or be taken from below it.
+bool all_are_taken(const torch::jit::Node& node) {
+  if (node.kind() == c10::prim::TupleUnpack) {
+    const auto tuple = node.input()->type()->cast<c10::TupleType>();
+    return tuple && tuple->elements().size() == node.outputs().size();
+  }
+  const c10::FunctionSchema* const schema = node.maybeSchema();
+  return schema == nullptr || !schema->is_varret() || !node.outputs().empty();
+}
+
 Expected<> check_node(const torch::jit::Node& node) {
   PARETO_TRY(check_operator(node.kind().toQualString()));
+  const bool casts = node.kind() == c10::prim::unchecked_cast ||
+                     node.kind() == c10::prim::unchecked_unwrap_optional;
+  if (casts) PARETO_TRY(check_cast(node));
+  if (!all_are_taken(node)) {
+    return fail(ErrorCode::kPermission, "it takes {} values from {}, which returns others",
+                node.outputs().size(), node.kind().toQualString());
+  }
   const bool calls = node.kind() == c10::prim::CallFunction || node.kind() == c10::prim::CallMethod;
   if (calls && called_by(node) == nullptr) {
     return fail(ErrorCode::kPermission, "it calls a function that the archive does not have");
@@ -47,7 +66,8 @@ Expected<> check_graphs(const torch::jit::Module& module) {
       return fail(ErrorCode::kPermission, "no shard may have the function {}", function->name());
     }
     code->ensure_defined();
-    PARETO_TRY(check_block(code->graph()->block()));
+    PARETO_TRY(
+        with_context(check_block(code->graph()->block()), "{}", code->qualname().qualifiedName()));
   }
   return check_kept_values(module);
 }

@@ -13,6 +13,7 @@
 
 #include "core/base/counted.h"
 #include "runtime/torch/compat.h"
+#include "runtime/torch/sound_casts.h"
 
 namespace pareto::runtime {
 namespace {
@@ -183,6 +184,29 @@ void check_tensor_divisions(const char* name) {
   }
 }
 
+/// Returns what does nothing. Throws if the cast is unsound: LibTorch folds those of constants, and
+/// what takes their results, while it reads code.
+Operation make_cast(const torch::jit::Node* cast) {
+  if (cast != nullptr) {
+    if (const auto checked = check_cast(*cast); !checked) {
+      throw std::runtime_error(checked.error().message);
+    }
+  }
+  return [](Stack& /*stack*/) {};
+}
+
+void check_casts() {
+  // Nodes made before keep pointers to the operators that are replaced.
+  static const std::vector<std::shared_ptr<Operator>> kReplaced =
+      torch::jit::getAllOperatorsFor(c10::prim::unchecked_cast);
+  for (const std::shared_ptr<Operator>& known : kReplaced) {
+    const c10::FunctionSchema schema = known->schema();
+    torch::jit::deregisterOperator(schema);
+    torch::jit::registerOperator(
+        Operator(c10::toString(schema), make_cast, known->aliasAnalysisKind()));
+  }
+}
+
 }  // namespace
 
 void install_safe_operators() {
@@ -199,6 +223,7 @@ void install_safe_operators() {
     }
     for (const ListLengths& lengths : list_lengths()) check_lengths(lengths);
     put_before("aten::_tensor_to_list", is_any, check_row);
+    check_casts();
     put_before("aten::sort", sorts_list, check_sort);
     put_before("aten::sorted", sorts_list, check_sorted);
     return true;

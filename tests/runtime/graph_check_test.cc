@@ -161,6 +161,37 @@ TEST(CheckGraphs, ADefaultThatAFunctionChangesIsRefused) {
   EXPECT_THAT(with("l.append(2)"), HasSubstr("no shard may change a constant"));
 }
 
+/// Returns why a module is refused with one more node, which gets the input.
+std::string refusal_of_node(c10::Symbol kind, std::size_t outputs, const c10::TypePtr& input) {
+  torch::jit::Module module = checked_module("def run(self, x):\n    return (x,)\n");
+  const auto graph = module.get_method("run").graph();
+  graph->inputs()[1]->setType(input);
+  graph->prependNode(graph->create(kind, {graph->inputs()[1]}, outputs));
+  return graph_refusal(module);
+}
+
+TEST(CheckGraphs, ATupleIsTakenApartIntoAsManyAsItHas) {
+  const auto pair = c10::TupleType::create({c10::TensorType::get(), c10::TensorType::get()});
+  EXPECT_EQ(refusal_of_node(c10::prim::TupleUnpack, 2, pair), "");
+  for (const std::size_t count : {0U, 1U, 3U}) {
+    EXPECT_THAT(refusal_of_node(c10::prim::TupleUnpack, count, pair),
+                HasSubstr("values from prim::TupleUnpack, which returns others"))
+        << count;
+  }
+  EXPECT_THAT(refusal_of_node(c10::prim::TupleUnpack, 2, c10::AnyType::get()),
+              HasSubstr("values from prim::TupleUnpack, which returns others"));
+}
+
+TEST(CheckGraphs, ACastThatNothingChecksIsRefusedByItsPlace) {
+  torch::jit::Module module = checked_module("def run(self, x):\n    return (x,)\n");
+  const auto graph = module.get_method("run").graph();
+  const auto one = c10::TupleType::create({c10::TensorType::get()});
+  graph->inputs()[1]->setType(c10::TupleType::create({}));
+  const torch::jit::WithInsertPoint start(*graph->nodes().begin());
+  graph->insertUncheckedCast(graph->inputs()[1], one);
+  EXPECT_THAT(graph_refusal(module), HasSubstr("__torch__.Shard.run: a value of the type Tuple["));
+}
+
 TEST(CheckGraphs, EveryFunctionOfTheArchiveIsChecked) {
   torch::jit::Module module = checked_module("def run(self, x):\n    return (x,)\n");
   const auto unit = module._ivalue()->compilation_unit();

@@ -1,0 +1,144 @@
+// Shards that take a value for one of another type: LibTorch would read past its end.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <torch/script.h>
+
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/runtime/strange_shard.h"
+#include "tests/support/rewritten_archive.h"
+
+namespace pareto::runtime {
+namespace {
+
+using testing::HasSubstr;
+
+/// Returns the archive of a shard whose attributes `small` and `large` are objects of the classes
+/// Small (no attributes) and Large (one).
+std::string archive_of_two_classes() {
+  const torch::jit::Module small("__torch__.Small");
+  torch::jit::Module large("__torch__.Large");
+  large.register_attribute("a50", c10::IntType::get(), 7);
+  torch::jit::Module module("__torch__.Shard");
+  module.register_module("small", small);
+  module.register_module("large", large);
+  module.define("def run(self, x):\n    return (x + torch.tensor([1.5]) * self.large.a50,)\n");
+  std::ostringstream bytes;
+  module.save(bytes);
+  return bytes.str();
+}
+
+/// Returns a shard of two classes whose method is rewritten.
+plan::Shard shard_with_body(const std::string& body, const std::string& result = "Tensor") {
+  plan::Shard shard = test::shard_of("\ndef run(self, x):\n    return (x,)\n");
+  shard.archive = test::rewritten_archive(archive_of_two_classes(), [&](const std::string& code) {
+    const std::size_t at = code.find("  def run(");
+    EXPECT_NE(at, std::string::npos) << code;
+    return code.substr(0, at) + "  def run(self: __torch__.Shard, x: Tensor) -> Tuple[" + result +
+           "]:\n    n = int(torch.sum(x))\n    " + body + "\n" +
+           code.substr(std::min(code.find("class ", at), code.size()));
+  });
+  return shard;
+}
+
+/// Expects that a shard is refused, and returns the words.
+std::string refusal(const plan::Shard& shard, ErrorCode code) {
+  const auto runner = test::load(shard);
+  if (runner) {
+    ADD_FAILURE() << "it was taken";
+    return "";
+  }
+  EXPECT_EQ(runner.error().code, code) << runner.error().message;
+  return runner.error().message;
+}
+
+TEST(HostileTypes, CastsThatNothingChecksAreRefused) {
+  struct Case {
+    std::string body;
+    std::string to;
+    std::string result = "Tensor";
+  };
+  std::string many = "x";
+  for (int i = 1; i < 1000; ++i) many += ", x";
+  for (const Case& bad :
+       {Case{"a, b, c, = unchecked_cast(Tuple[Tensor, Tensor, Tensor], (x, x))\n    return (a,)",
+             "Tuple[Tensor, Tensor, Tensor]"},
+        // LibTorch folds what is constant while it reads the code.
+        Case{"a, b, c, = unchecked_cast(Tuple[int, int, int], (1, 2))\n    return (x * a * b * c,)",
+             "Tuple[int, int, int]"},
+        Case{"a, b, = unchecked_cast(Tuple[int, int], (1, 2, 3))\n    return (x * a * b,)",
+             "Tuple[int, int]"},
+        Case{"return (x * unchecked_cast(__torch__.Large, self.small).a50,)", "__torch__.Large"},
+        Case{"return unchecked_cast(Tuple[Tensor], (" + many + "))", "Tuple[Tensor]"},
+        Case{"l = unchecked_cast(List[Tuple[int, int]], [(1,)])\n    a, b, = l[n - n]\n"
+             "    return (x * a * b,)",
+             "List[Tuple[int, int]]"},
+        Case{"d = unchecked_cast(Dict[int, Tuple[int, int]], {1: (n,)})\n    a, b, = d[1]\n"
+             "    return (x * a * b,)",
+             "Dict[int, Tuple[int, int]]"},
+        Case{"y = annotate(Any, (x, x))\n"
+             "    a, b, c, = unchecked_cast(Tuple[Tensor, Tensor, Tensor], y)\n    return (a,)",
+             "Tuple[Tensor, Tensor, Tensor]"},
+        Case{"if torch.gt(n, 0):\n"
+             "      a, b, c, = unchecked_cast(Tuple[Tensor, Tensor, Tensor], (x, x))\n"
+             "    else:\n      a = x\n    return (a,)",
+             "Tuple[Tensor, Tensor, Tensor]"}}) {
+    const std::string words =
+        refusal(shard_with_body(bad.body, bad.result), ErrorCode::kPermission);
+    EXPECT_THAT(words, HasSubstr("the archive: __torch__.Shard.run: a value of the type "))
+        << bad.body.substr(0, 200);
+    EXPECT_THAT(words, HasSubstr("is taken for a " + bad.to + ", and nothing checks it"));
+  }
+}
+
+TEST(HostileTypes, CastsThatTheCompilerWritesAreTaken) {
+  const plan::Shard shard = test::shard_of(R"(
+def one(self, x, t: Optional[Tuple[int, int]], l: Optional[List[Tensor]]):
+    if t is not None:
+        a, b = t
+        x = x * a + b
+    if l is not None:
+        x = x + l[0]
+    return x
+def other(self, y: Union[Tensor, List[Tensor], Dict[str, Tensor]]):
+    if isinstance(y, Tensor):
+        return y + 1
+    elif isinstance(y, List[Tensor]):
+        return y[0] + y[1]
+    else:
+        return y["a"]
+def anything(self, y: Any):
+    if isinstance(y, Tensor):
+        return y * 2
+    return torch.zeros([1, 4])
+def run(self, x):
+    y = self.one(x, (2, 3), [x]) + self.one(x, None, None)
+    d: Dict[str, Tensor] = {"a": x}
+    z = self.other(x) + self.other([x, x]) + self.other(d)
+    return (y, z, self.anything(x), self.anything(1))
+)");
+  const auto runner = test::load(shard);
+  ASSERT_TRUE(runner) << runner.error().message;
+  const auto outputs = (*runner)->run(test::ones());
+  ASSERT_TRUE(outputs) << outputs.error().message;
+  const std::vector<float> expected{7, 5, 2, 0};
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(to_torch(*(*outputs)[i].get_if<Tensor>())[0][0].item<float>(), expected[i]) << i;
+  }
+}
+
+TEST(HostileTypes, NodesOfTheLanguageAreNotCalledByName) {
+  for (const char* const call : {"TupleUnpack((1, 2))", "TupleUnpack((x, x))", "tolist()",
+                                 "ListUnpack([x])", "unchecked_cast(x)"}) {
+    EXPECT_THAT(refusal(shard_with_body(std::string("ops.prim.") + call + "\n    return (x,)"),
+                        ErrorCode::kPermission),
+                HasSubstr("no shard may call prim::"))
+        << call;
+  }
+}
+
+}  // namespace
+}  // namespace pareto::runtime
