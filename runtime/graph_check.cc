@@ -1,6 +1,7 @@
 #include "runtime/graph_check.h"
 
 #include "runtime/archive/operator_review.h"
+#include "runtime/declared_types.h"
 #include "runtime/kept_values.h"
 #include "runtime/torch/compat.h"
 #include "runtime/torch/sound_casts.h"
@@ -69,6 +70,7 @@ Expected<> check_graphs(const torch::jit::Module& module) {
     PARETO_TRY(
         with_context(check_block(code->graph()->block()), "{}", code->qualname().qualifiedName()));
   }
+  PARETO_TRY(check_declared_types(module));
   return check_kept_values(module);
 }
 

@@ -31,6 +31,12 @@ std::string archive_of_two_classes() {
   return bytes.str();
 }
 
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from << " is not in " << text;
+  return at == std::string::npos ? text : text.replace(at, from.size(), to);
+}
+
 /// Returns a shard of two classes whose method is rewritten.
 plan::Shard shard_with_body(const std::string& body, const std::string& result = "Tensor") {
   plan::Shard shard = test::shard_of("\ndef run(self, x):\n    return (x,)\n");
@@ -41,6 +47,14 @@ plan::Shard shard_with_body(const std::string& body, const std::string& result =
            "]:\n    n = int(torch.sum(x))\n    " + body + "\n" +
            code.substr(std::min(code.find("class ", at), code.size()));
   });
+  return shard;
+}
+
+/// Returns a shard of two classes of which one record is rewritten.
+plan::Shard shard_with_record(const std::function<std::string(std::string)>& rewrite,
+                              const std::string& record, const std::string& body) {
+  plan::Shard shard = shard_with_body(body);
+  shard.archive = test::rewritten_archive(shard.archive, rewrite, record);
   return shard;
 }
 
@@ -138,6 +152,49 @@ TEST(HostileTypes, NodesOfTheLanguageAreNotCalledByName) {
                 HasSubstr("no shard may call prim::"))
         << call;
   }
+}
+
+TEST(HostileTypes, AnAttributeOfAnotherClassIsRefused) {
+  const auto load_with = [](const std::string& from, const std::string& to) {
+    return shard_with_record(
+        [&](std::string values) { return replaced(std::move(values), from, to); }, "data.pkl",
+        "return (x * self.large.a50,)");
+  };
+  ASSERT_TRUE(test::load(load_with("Large", "Large")));
+  EXPECT_THAT(refusal(load_with("Large", "Small"), ErrorCode::kCorrupt),
+              HasSubstr("the archive: the attribute large of __torch__.Shard is an object of "
+                        "__torch__.Small, but its type is __torch__.Large"));
+  // A whole number of one byte.
+  EXPECT_THAT(refusal(load_with("K\x07", "\x88"), ErrorCode::kCorrupt),
+              HasSubstr("the attribute a50 of __torch__.Large is a value of the kind Bool, but its "
+                        "type is int"));
+  EXPECT_THAT(refusal(load_with("K\x07", "N"), ErrorCode::kCorrupt), HasSubstr("kind None"));
+}
+
+/// Returns constants of which the only one is a list of one tuple of `count` numbers that says it
+/// is a List[Tuple[int, int]].
+std::string pickled_list_of_pairs(int count) {
+  const std::string type = "List[Tuple[int, int]]";
+  const std::string tuple = count == 1 ? "K\x01\x85" : "K\x01K\x01\x86";
+  std::string pickle("\x80\x02", 2);
+  pickle += "ctorch.jit._pickle\nrestore_type_tag\n](" + tuple + "eX";
+  pickle += static_cast<char>(type.size());
+  pickle += std::string(3, '\0') + type + "\x86R\x85.";
+  return pickle;
+}
+
+TEST(HostileTypes, AConstantThatLiesAboutItsTypeIsRefused) {
+  const auto load_with = [](int count) {
+    return shard_with_record([&](const std::string&) { return pickled_list_of_pairs(count); },
+                             "constants.pkl",
+                             "a, b, = CONSTANTS.c0[n - n]\n    return (x * a * b,)");
+  };
+  const auto honest = test::load(load_with(2));
+  ASSERT_TRUE(honest) << honest.error().message;
+  EXPECT_TRUE((*honest)->run(test::ones()));
+  EXPECT_THAT(refusal(load_with(1), ErrorCode::kCorrupt),
+              HasSubstr("the archive: a constant of its code is a tuple of 1, but its type is "
+                        "Tuple[int, int]"));
 }
 
 }  // namespace
