@@ -144,6 +144,32 @@ def run(self, x):
   }
 }
 
+TEST(HostileTypes, AValueOfAnotherKindIsFoundWhenItIsUsed) {
+  const std::string wide = "Tuple[Tensor, Tensor, Tensor]";
+  for (const std::string& value :
+       {"unchecked_cast(" + wide + ", x)", "unchecked_cast(" + wide + ", n)",
+        "unchecked_cast(" + wide + ", [x])", "unchecked_cast(" + wide + ", None)",
+        "unchecked_cast(" + wide + ", self.small)", "uninitialized(" + wide + ")"}) {
+    const auto runner = test::load(shard_with_body("a, b, c, = " + value + "\n    return (a,)"));
+    ASSERT_TRUE(!runner || !(*runner)->run(test::ones())) << value;
+  }
+  for (const char* const result :
+       {"x * unchecked_cast(__torch__.Large, x).a50", "x * unchecked_cast(__torch__.Large, n).a50",
+        "x * unchecked_cast(__torch__.Large, (x, x)).a50",
+        "x * unchecked_cast(__torch__.Large, None).a50", "x * uninitialized(__torch__.Large).a50",
+        "unchecked_cast(List[Tensor], (x, x))[n - n]", "unchecked_cast(List[Tensor], x)[n - n]",
+        "unchecked_cast(List[Tensor], {n: x})[n - n]",
+        "unchecked_cast(Dict[int, Tensor], [x])[n - n]",
+        "unchecked_cast(Dict[int, Tensor], n)[n - n]", "uninitialized(List[Tensor])[n - n]",
+        "torch.cat(unchecked_cast(List[Tensor], (x, x)))", "torch.neg(unchecked_cast(Tensor, [x]))",
+        "torch.neg(unchecked_cast(Tensor, None))", "torch.neg(unchecked_cast(Tensor, self.small))",
+        "torch.neg(uninitialized(Tensor))", "torch.reshape(x, unchecked_cast(List[int], x))",
+        "x * unchecked_cast(int, [x])", "x * torch.len(unchecked_cast(str, x))"}) {
+    const auto runner = test::load(shard_with_body(std::string("return (") + result + ",)"));
+    ASSERT_TRUE(!runner || !(*runner)->run(test::ones())) << result;
+  }
+}
+
 TEST(HostileTypes, NodesOfTheLanguageAreNotCalledByName) {
   for (const char* const call : {"TupleUnpack((1, 2))", "TupleUnpack((x, x))", "tolist()",
                                  "ListUnpack([x])", "unchecked_cast(x)"}) {
