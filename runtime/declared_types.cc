@@ -102,6 +102,17 @@ class TypeComparison {
     return {};
   }
 
+  /// Compares a constant of a graph. Each graph that has it makes a type of its own for it.
+  Expected<> compare_constant(const IValue& value, const TypePtr& type) {
+    if (holds_values(value)) {
+      std::vector<TypePtr>& known = constants_[value.internalToPointer()];
+      const auto is_same = [&](const TypePtr& other) { return *other == *type; };
+      if (std::ranges::any_of(known, is_same)) return {};
+      known.push_back(type);
+    }
+    return compare(value, type, {});
+  }
+
  private:
   /// A container, and the type that it should have.
   struct Typed {
@@ -182,6 +193,7 @@ class TypeComparison {
   }
 
   std::vector<Typed> waiting_;
+  std::map<const void*, std::vector<TypePtr>> constants_;
   /// Containers, which the module keeps, and the types that they were compared with.
   std::map<std::pair<const void*, const c10::Type*>, TypePtr> seen_;
 };
@@ -200,7 +212,7 @@ Expected<> check_declared_types(const torch::jit::Module& module) {
       const auto value = torch::jit::toIValue(node->output());
       // A None keeps the type of what it stands in for.
       if (!value || value->isNone()) return;
-      compared = comparison.compare(*value, node->output()->type(), {});
+      compared = comparison.compare_constant(*value, node->output()->type());
     });
   }
   return compared;

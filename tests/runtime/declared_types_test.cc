@@ -138,6 +138,16 @@ TEST(CheckDeclaredTypes, AConstantThatSaysAnotherTypeIsRefused) {
               HasSubstr("a tuple of 1"));
 }
 
+TEST(CheckDeclaredTypes, AConstantInManyPlacesIsComparedOnce) {
+  torch::jit::Module module("__torch__.Shard");
+  module.define("def run(self, x):\n    return (x,)\n");
+  const auto graph = module.get_method("run").graph();
+  const torch::jit::WithInsertPoint here(*graph->nodes().begin());
+  const IValue constant = tagged_list(c10::IntType::get(), std::vector<IValue>(1'000'000, 1));
+  for (int i = 0; i < 10'000; ++i) graph->insertConstant(constant);
+  EXPECT_EQ(type_refusal(module), "");
+}
+
 TEST(CheckDeclaredTypes, AValueInManyPlacesIsComparedOnce) {
   torch::jit::Module inner("__torch__.Last");
   IValue tuple = numbers(1);
