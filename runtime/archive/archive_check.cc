@@ -49,14 +49,31 @@ bool is_code(const std::string& name) { return lower_case(name).ends_with(".py")
 /// "data.pkl", "constants.pkl", "….debug_pkl"; the tensors are in files of their own.
 bool is_pickle(const std::string& name) { return lower_case(name).ends_with("pkl"); }
 
+bool is_number(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+/// Returns whether LibTorch reads tensors of that pickle. It compares names without the size of
+/// letters.
+bool is_read(const std::string& pickle) {
+  return lower_case(pickle) == "data.pkl" || lower_case(pickle) == "constants.pkl";
+}
+
 /// Checks that records are as large as tensors take for granted: LibTorch reads that many bytes of
-/// them.
-Expected<> check_records_of(const ClaimedBytes& claimed, const std::string& folder,
+/// them. It reads a key to its first zero byte and finds names without the size of letters, so that
+/// a record must have the very name.
+Expected<> check_records_of(const ClaimedBytes& claimed, const std::string& pickle,
                             const Records& records) {
   for (const auto& [key, bytes] : claimed) {
-    const std::string name = folder + key;
+    if (bytes == 0) continue;
+    const std::string name = folder_of(pickle) + key;
     const auto found = std::ranges::find(records, name, &Record::name);
-    if (bytes == 0 || found == records.end() || found->size >= bytes) continue;
+    if (found == records.end() || !is_number(key)) {
+      if (!is_read(pickle)) continue;
+      return fail(ErrorCode::kCorrupt, "a tensor of {} bytes has no record in {}", bytes,
+                  folder_of(pickle));
+    }
+    if (found->size >= bytes) continue;
     return fail(ErrorCode::kCorrupt, "a tensor of {} bytes has {} ({})", bytes, found->size, name);
   }
   return {};
@@ -74,7 +91,7 @@ Expected<> check_records(const Records& records, const ReadRecord& read, const C
       chain.add(name, text);
     } else {
       PARETO_ASSIGN(const ClaimedBytes claimed, with_context(check_values(text), "{}", name));
-      PARETO_TRY(with_context(check_records_of(claimed, folder_of(name), records), "{}", name));
+      PARETO_TRY(with_context(check_records_of(claimed, name, records), "{}", name));
     }
     PARETO_TRY(with_context(others(name, text), "{}", name));
   }
@@ -113,12 +130,12 @@ std::string without_root(const std::string& name) {
 
 /// Checks that LibTorch's writer made a record of that name.
 Expected<> check_record_name(const std::string& name) {
-  const bool numbered =
-      name.find_first_not_of("0123456789", name.rfind('/') + 1) == std::string::npos;
+  const auto numbered_in = [&](std::string_view folder) {
+    return name.starts_with(folder) && is_number(std::string_view(name).substr(folder.size()));
+  };
   const bool known =
       name == "data.pkl" || name == "constants.pkl" || name == "version" || name == "byteorder" ||
-      name.starts_with(".data/") || (name.starts_with("data/") && numbered) ||
-      (name.starts_with("constants/") && numbered) ||
+      name.starts_with(".data/") || numbered_in("data/") || numbered_in("constants/") ||
       (name.starts_with("code/") && (name.ends_with(".py") || name.ends_with(".py.debug_pkl")));
   if (known) return {};
   return fail(ErrorCode::kPermission, "no shard has a record \"{}\"", name);

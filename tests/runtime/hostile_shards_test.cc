@@ -272,6 +272,25 @@ TEST(HostileShards, RecordsSmallerThanTheirTensorsAreRefused) {
   ASSERT_FALSE(checked);
   EXPECT_EQ(checked.error().code, ErrorCode::kCorrupt);
   EXPECT_EQ(checked.error().message, "data.pkl: a tensor of 16 bytes has 15 (data/0)");
+  // LibTorch reads a name to its zero byte, and as it would be in small letters.
+  for (const std::string& key : {std::string("0\0", 2), std::string("1"), std::string("x")}) {
+    const std::string renamed = test::rewritten_archive(
+        bytes.str(),
+        [&](std::string pickle) {
+          const std::string text = std::string("X\x01\0\0\0", 5) + "0";
+          const std::size_t at = pickle.find(text);
+          EXPECT_NE(at, std::string::npos);
+          const std::string other =
+              "X" + std::string(1, static_cast<char>(key.size())) + std::string(3, '\0') + key;
+          return at == std::string::npos ? pickle : pickle.replace(at, text.size(), other);
+        },
+        "data.pkl");
+    for (const auto& refused : {check_archive(renamed), check_shard_archive(renamed)}) {
+      ASSERT_FALSE(refused);
+      EXPECT_EQ(refused.error().code, ErrorCode::kCorrupt);
+      EXPECT_EQ(refused.error().message, "data.pkl: a tensor of 16 bytes has no record in data/");
+    }
+  }
 }
 
 TEST(HostileShards, TensorsLargerThanTheirBytesAreRefused) {

@@ -18,12 +18,12 @@ using testing::HasSubstr;
 
 const std::string kNonePickle = "\x80\x02N.";
 
-/// Returns the pickle of a tensor's storage of some float32 numbers, in record "0".
-std::string floats_pickle(char elements) {
+/// Returns the pickle of a tensor's storage of some float32 numbers, in the record of that key.
+std::string floats_pickle(char elements, const std::string& key = "0") {
   const auto text = [](const std::string& bytes) {
     return std::string("X") + static_cast<char>(bytes.size()) + std::string(3, '\0') + bytes;
   };
-  return "\x80\x02(" + text("storage") + "ctorch\nFloatStorage\n" + text("0") + text("cpu") + "K" +
+  return "\x80\x02(" + text("storage") + "ctorch\nFloatStorage\n" + text(key) + text("cpu") + "K" +
          std::string(1, elements) + "tQ.";
 }
 
@@ -56,7 +56,7 @@ TEST(CheckShardArchive, RefusesRecordsThatNoShardHas) {
   for (const char* const name :
        {"a/bytecode.pkl", "a/extra/notes.txt", "a/data/x", "a/data/0/1x", "a/data.pkl.pkl",
         "a/code/run.sh", "a/code", "a/mobile_debug_handles.pkl", "a/attributes.pkl", "a/DATA.PKL2",
-        "a/constants/-1", "a/datax/1"}) {
+        "a/constants/-1", "a/datax/1", "a/data/0/1", "a/constants/A/0"}) {
     const Error refused = refusal_of_shard(shard_with({{name, "x"}}));
     EXPECT_EQ(refused.code, ErrorCode::kPermission) << name << ": " << refused.message;
     EXPECT_THAT(refused.message, HasSubstr("no shard has a record")) << name;
@@ -97,6 +97,26 @@ TEST(CheckShardArchive, ATensorIsNoLargerThanItsRecord) {
   }
   EXPECT_TRUE(check_archive(archive_with(4, std::string(16, 'x'), "data.pkl")));
   EXPECT_FALSE(check_archive(archive_with(4, std::string(15, 'x'), "data.pkl")));
+}
+
+TEST(CheckShardArchive, ATensorHasTheVeryRecordThatItNames) {
+  // LibTorch takes a key to its first zero byte, and finds names without the size of letters.
+  for (const auto& [key, record] : std::vector<std::pair<std::string, std::string>>{
+           {std::string("0\0", 2), "0"}, {"a", "A"}, {"1", "0"}, {"", "0"}, {"x", "x"}}) {
+    for (const char* const pickle : {"data", "constants", "DATA"}) {
+      const auto archive =
+          archive_of({{fmt::format("a/{}.pkl", pickle), floats_pickle(4, key)},
+                      {fmt::format("a/{}/{}", pickle, record), std::string(16, 'x')}});
+      const auto checked = check_archive(archive);
+      ASSERT_FALSE(checked) << pickle << key;
+      EXPECT_EQ(checked.error().code, ErrorCode::kCorrupt);
+      EXPECT_THAT(checked.error().message, HasSubstr("a tensor of 16 bytes has no record in "));
+      EXPECT_FALSE(check_shard_archive(archive)) << pickle << key;
+    }
+  }
+  EXPECT_TRUE(check_archive(archive_of({{"a/data.pkl", floats_pickle(0, "7")}}))) << "it is empty";
+  EXPECT_TRUE(check_archive(archive_of({{"a/bytecode.pkl", floats_pickle(4)}})))
+      << "LibTorch does not read it";
 }
 
 TEST(CheckShardArchive, PicklesThatNestTooDeepAreRefusedByName) {
