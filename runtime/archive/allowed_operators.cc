@@ -48,19 +48,19 @@ std::span<const OperatorGroup> allowed_operators() {
        "multiply multiply_ ne ne_ neg neg_ negative negative_ nextafter nextafter_ not_equal "
        "not_equal_ polygamma polygamma_ positive pow pow_ prelu rad2deg rad2deg_ real reciprocal "
        "reciprocal_ relu relu6 relu6_ relu_ remainder remainder_ resolve_conj resolve_neg round "
-       "round_ rrelu rrelu_ rrelu_with_noise rrelu_with_noise_ rsqrt rsqrt_ rsub selu selu_ sgn "
-       "sgn_ sigmoid sigmoid_ sign sign_ signbit silu silu_ sin sin_ sinc sinc_ sinh sinh_ "
-       "softplus softshrink special_airy_ai special_bessel_j0 special_bessel_j1 special_bessel_y0 "
-       "special_bessel_y1 special_digamma special_entr special_erf special_erfc special_erfcx "
-       "special_erfinv special_exp2 special_expit special_expm1 special_gammainc special_gammaincc "
-       "special_gammaln special_i0 special_i0e special_i1 special_i1e special_log1p "
-       "special_log_ndtr special_logit special_logsumexp special_modified_bessel_i0 "
-       "special_modified_bessel_i1 special_modified_bessel_k0 special_modified_bessel_k1 "
-       "special_multigammaln special_ndtr special_ndtri special_polygamma special_psi "
-       "special_round special_scaled_modified_bessel_k0 special_scaled_modified_bessel_k1 "
-       "special_sinc special_spherical_bessel_j0 special_xlog1py special_xlogy special_zeta sqrt "
-       "sqrt_ square square_ sub sub_ subtract subtract_ tan tan_ tanh tanh_ threshold threshold_ "
-       "true_divide true_divide_ trunc trunc_ xlogy xlogy_"},
+       "round_ rrelu rrelu_ rsqrt rsqrt_ rsub selu selu_ sgn sgn_ sigmoid sigmoid_ sign sign_ "
+       "signbit silu silu_ sin sin_ sinc sinc_ sinh sinh_ softplus softshrink special_airy_ai "
+       "special_bessel_j0 special_bessel_j1 special_bessel_y0 special_bessel_y1 special_digamma "
+       "special_entr special_erf special_erfc special_erfcx special_erfinv special_exp2 "
+       "special_expit special_expm1 special_gammainc special_gammaincc special_gammaln special_i0 "
+       "special_i0e special_i1 special_i1e special_log1p special_log_ndtr special_logit "
+       "special_logsumexp special_modified_bessel_i0 special_modified_bessel_i1 "
+       "special_modified_bessel_k0 special_modified_bessel_k1 special_multigammaln special_ndtr "
+       "special_ndtri special_polygamma special_psi special_round "
+       "special_scaled_modified_bessel_k0 special_scaled_modified_bessel_k1 special_sinc "
+       "special_spherical_bessel_j0 special_xlog1py special_xlogy special_zeta sqrt sqrt_ square "
+       "square_ sub sub_ subtract subtract_ tan tan_ tanh tanh_ threshold threshold_ true_divide "
+       "true_divide_ trunc trunc_ xlogy xlogy_"},
       {"aten", "views, copies and choices of elements, with every index checked",
        "adjoint alias alias_copy align_as argwhere as_strided as_strided_ as_strided_copy "
        "as_strided_scatter atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors "
@@ -129,8 +129,7 @@ std::span<const OperatorGroup> allowed_operators() {
        "nll_loss_nd one_hot pad pad_sequence pairwise_distance pdist pixel_shuffle pixel_unshuffle "
        "poisson_nll_loss reflection_pad1d reflection_pad2d reflection_pad3d replication_pad1d "
        "replication_pad2d replication_pad3d rms_norm rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell "
-       "scaled_dot_product_attention slow_conv_dilated2d slow_conv_dilated3d slow_conv_transpose2d "
-       "slow_conv_transpose3d smooth_l1_loss soft_margin_loss softmax special_log_softmax "
+       "scaled_dot_product_attention smooth_l1_loss soft_margin_loss softmax special_log_softmax "
        "special_softmax triplet_margin_loss upsample_bicubic2d upsample_bilinear2d "
        "upsample_linear1d upsample_nearest1d upsample_nearest2d upsample_nearest3d "
        "upsample_trilinear3d"},
@@ -139,8 +138,7 @@ std::span<const OperatorGroup> allowed_operators() {
        "fake_quantize_per_tensor_affine fake_quantize_per_tensor_affine_cachemask int_repr "
        "q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point "
        "qscheme quantize_per_channel quantize_per_tensor quantize_per_tensor_dynamic quantized_gru "
-       "quantized_gru_cell quantized_lstm quantized_max_pool1d quantized_max_pool2d "
-       "quantized_rnn_relu_cell quantized_rnn_tanh_cell"},
+       "quantized_lstm quantized_max_pool1d quantized_max_pool2d"},
       {"aten", "what LibTorch writes into traces in place of a layer",
        "_adaptive_avg_pool2d _adaptive_avg_pool3d _add_relu _add_relu_ _aminmax _assert_async "
        "_assert_tensor_metadata _autocast_to_full_precision _autocast_to_reduced_precision "
@@ -168,20 +166,19 @@ std::span<const OperatorGroup> allowed_operators() {
        "unchecked_unwrap_optional"},
       {"quantized", "layers of few bits",
        "add add_relu add_scalar add_scalar_relu batch_norm batch_norm1d batch_norm1d_relu "
-       "batch_norm2d batch_norm2d_relu batch_norm3d batch_norm3d_relu batch_norm_relu cat "
-       "cat_relu celu clamp conv1d conv1d_dynamic conv1d_prepack conv1d_relu conv1d_unpack "
-       "conv2d conv2d_dynamic conv2d_prepack conv2d_relu conv2d_unpack conv3d conv3d_dynamic "
+       "batch_norm2d batch_norm2d_relu batch_norm3d batch_norm3d_relu batch_norm_relu cat cat_relu "
+       "celu clamp conv1d conv1d_dynamic conv1d_prepack conv1d_relu conv1d_unpack conv2d "
+       "conv2d_dynamic conv2d_prepack conv2d_relu conv2d_unpack conv3d conv3d_dynamic "
        "conv3d_prepack conv3d_relu conv3d_unpack conv_prepack conv_transpose1d "
-       "conv_transpose1d_dynamic conv_transpose1d_prepack conv_transpose1d_unpack "
-       "conv_transpose2d conv_transpose2d_dynamic conv_transpose2d_prepack "
-       "conv_transpose2d_unpack conv_transpose3d conv_transpose3d_dynamic "
-       "conv_transpose3d_prepack conv_transpose3d_unpack conv_unpack dropout elu embedding_4bit "
-       "embedding_bag_4bit embedding_bag_byte embedding_byte group_norm hardswish instance_norm "
-       "layer_norm leaky_relu linear linear_dynamic linear_dynamic_fp16 linear_prepack "
-       "linear_prepack_fp16 linear_relu linear_relu_dynamic linear_relu_dynamic_fp16 "
-       "linear_unpack linear_unpack_fp16 make_quantized_cell_params "
-       "make_quantized_cell_params_dynamic make_quantized_cell_params_fp16 matmul max_pool1d "
-       "max_pool2d mul mul_relu mul_scalar mul_scalar_relu prelu relu6 sigmoid softmax threshold"},
+       "conv_transpose1d_dynamic conv_transpose1d_prepack conv_transpose1d_unpack conv_transpose2d "
+       "conv_transpose2d_dynamic conv_transpose2d_prepack conv_transpose2d_unpack conv_transpose3d "
+       "conv_transpose3d_dynamic conv_transpose3d_prepack conv_transpose3d_unpack conv_unpack "
+       "dropout elu embedding_byte group_norm hardswish instance_norm layer_norm leaky_relu linear "
+       "linear_dynamic linear_dynamic_fp16 linear_prepack linear_prepack_fp16 linear_relu "
+       "linear_relu_dynamic linear_relu_dynamic_fp16 linear_unpack linear_unpack_fp16 "
+       "make_quantized_cell_params make_quantized_cell_params_dynamic "
+       "make_quantized_cell_params_fp16 matmul max_pool1d max_pool2d mul mul_relu mul_scalar "
+       "mul_scalar_relu prelu relu6 sigmoid softmax threshold"},
   };
   return kGroups;
 }

@@ -26,8 +26,10 @@ std::span<const OperatorGroup> refused_operators() {
        "fractional_max_pool3d histogram histogramdd linalg_ldl_factor linalg_ldl_factor_ex "
        "linalg_ldl_solve linalg_lu_solve lu_solve lu_unpack native_batch_norm "
        "native_channel_shuffle native_dropout native_group_norm native_layer_norm "
-       "quantized_lstm_cell searchsorted slow_conv3d sym_numel sym_size sym_storage_offset "
-       "sym_stride thnn_conv2d"},
+       "quantized_gru_cell quantized_lstm_cell quantized_rnn_relu_cell quantized_rnn_tanh_cell "
+       "rrelu_with_noise rrelu_with_noise_ searchsorted slow_conv3d slow_conv_dilated2d "
+       "slow_conv_dilated3d slow_conv_transpose2d slow_conv_transpose3d sym_numel sym_size "
+       "sym_storage_offset sym_stride thnn_conv2d"},
       {"aten", "it computes for as long as a number says, and cannot be stopped",
        "special_chebyshev_polynomial_t special_chebyshev_polynomial_u "
        "special_chebyshev_polynomial_v special_chebyshev_polynomial_w special_hermite_polynomial_h "
@@ -207,6 +209,8 @@ std::span<const OperatorGroup> refused_operators() {
        "mul_relu_out mul_scalar_out mul_scalar_relu_out quantized_gru_cell_dynamic "
        "quantized_lstm_cell_dynamic quantized_rnn_relu_cell_dynamic "
        "quantized_rnn_tanh_cell_dynamic"},
+      {"quantized", "its kernel uses sizes or indices that it does not check",
+       "embedding_4bit embedding_bag_4bit embedding_bag_byte"},
       {"c10d", "it talks to other machines",
        "allgather_ allreduce_ alltoall_ barrier broadcast_ gather_ recv_ reduce_ reduce_scatter_ "
        "scatter_ send"},

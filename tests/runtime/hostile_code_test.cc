@@ -77,6 +77,16 @@ def run(self, x):
     return (torch.searchsorted(x, x, sorter=torch.full([1, 4], 1000000000000, dtype=4)),)
 )",
        "aten::searchsorted"},
+      {R"(
+def run(self, x):
+    return (torch.rrelu_with_noise(torch.neg(torch.ones([100000])), x, 7.0, 7.0, True),)
+)",
+       "aten::rrelu_with_noise"},
+      {R"(
+def run(self, x):
+    return (torch.slow_conv_transpose2d(x.reshape([1, 1, 2, 2]), x.reshape([1, 1, 2, 2]), [1, 1]),)
+)",
+       "aten::slow_conv_transpose2d"},
   };
   return kCodes;
 }
