@@ -12,6 +12,7 @@
 #include "runtime/graph_check.h"
 #include "runtime/torch/compat.h"
 #include "runtime/torch/convert.h"
+#include "runtime/torch/given_results.h"
 #include "runtime/torch/interruption.h"
 #include "runtime/torch/map_devices.h"
 #include "runtime/torch/safe_operators.h"
@@ -57,6 +58,7 @@ Expected<LoadedArchive> load_archive(const plan::Shard& shard, c10::Device devic
     PARETO_TRY(hide_debug_records(archive));
     torch::jit::Module module = torch::jit::load(std::make_shared<MemoryReader>(archive), device);
     PARETO_TRY(with_context(check_graphs(module), "the archive"));
+    PARETO_TRY(with_context(check_given_results(module), "the archive"));
     PARETO_TRY(with_context(check_tensor_bounds(module), "the archive"));
     const auto method = module.find_method("run");
     if (!method) return fail(ErrorCode::kCorrupt, "the archive has no method run");

@@ -113,6 +113,14 @@ TEST(HostileCode, IsRefusedByItsGraphToo) {
   }
 }
 
+TEST(HostileCode, ResultsAreNotWrittenIntoGivenTensors) {
+  const auto runner = test::load(test::shard_of(
+      "\ndef run(self, x):\n    torch.add(x, torch.ones([1000, 4]), out=x)\n    return (x,)\n"));
+  ASSERT_FALSE(runner);
+  EXPECT_EQ(runner.error().code, ErrorCode::kPermission);
+  EXPECT_THAT(runner.error().message, HasSubstr("no shard may use aten::add with a tensor for"));
+}
+
 TEST(HostileCode, CallsAndBlocksAreLookedInto) {
   for (const char* const code : {R"(
 def part(self, x):
