@@ -46,7 +46,7 @@ void name_scopes(const torch::jit::Module& module, const plan::Shard& shard) {
 
 struct LoadedArchive {
   torch::jit::Module module;
-  bool writes_through_calls = false;  ///< weights that it is given must be its own
+  bool writes_own_weights = false;  ///< those that it is given must be no others'
 };
 
 Expected<LoadedArchive> load_archive(const plan::Shard& shard, c10::Device device,
@@ -67,8 +67,6 @@ Expected<LoadedArchive> load_archive(const plan::Shard& shard, c10::Device devic
       return fail(ErrorCode::kCorrupt, "the archive takes {} values, its manifest says {}",
                   arguments, shard.inputs.size());
     }
-    // Before questions are put into the graphs, of which nobody knows what they write.
-    const bool through_calls = writes_through_calls(module);
     module.eval();
     map_devices(module, device);
     insert_stop_checks_into_calls(module);
@@ -78,7 +76,8 @@ Expected<LoadedArchive> load_archive(const plan::Shard& shard, c10::Device devic
     torch::jit::ConstantPropagation(graph);
     if (written == WrittenWeights::kCopied) keep_weights(module);
     name_scopes(module, shard);
-    return LoadedArchive{std::move(module), through_calls};
+    const bool writes = writes_own_weights(module);
+    return LoadedArchive{std::move(module), writes};
   } catch (const std::exception& error) {
     return fail(ErrorCode::kCorrupt, "LibTorch {} cannot load the archive (written by {}): {}",
                 torch_version(), shard.torch_version, first_line(error));
@@ -130,11 +129,15 @@ Expected<torch::jit::Module> load_module(const plan::Shard& shard, const WeightS
                                          c10::Device device, WrittenWeights written) {
   PARETO_ASSIGN(const LoadedArchive archive, load_archive(shard, device, written));
   const torch::jit::Module& module = archive.module;
-  const bool own = archive.writes_through_calls && written == WrittenWeights::kCopied;
+  const bool own = archive.writes_own_weights && written == WrittenWeights::kCopied;
   PARETO_TRY(check_all_named(module, shard));
   for (const plan::WeightRef& weight : shard.weights) {
     if (!module.hasattr(weight.name)) {
       return fail(ErrorCode::kCorrupt, "the archive has no attribute {}", weight.name);
+    }
+    // LibTorch puts a tensor into any attribute, and code that reads it takes its type for granted.
+    if (!module.type()->getAttribute(weight.name)->isSubtypeOf(*c10::OptionalType::ofTensor())) {
+      return fail(ErrorCode::kCorrupt, "the archive's attribute {} is no tensor", weight.name);
     }
     PARETO_ASSIGN(const Tensor tensor, fetch_weight(weight, weights));
     try {

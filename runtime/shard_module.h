@@ -24,8 +24,8 @@ enum class WrittenWeights {
 };
 
 /// Loads the archive and fills in its weights. On the CPU, weights share the memory of their
-/// source; other devices get copies. So does an archive of several functions that writes: what one
-/// hands on another one may write to, and other shards have the same weights.
+/// source; other devices get copies. So does an archive that may write to them in a way that copies
+/// of each run do not prevent: other shards have the same weights.
 /// Operators have their module path as scope, which engines hand on. Catches what LibTorch throws.
 /// Fails: kCorrupt (not a shard's archive; a weight of another shape), kNotFound (a weight).
 Expected<torch::jit::Module> load_module(const plan::Shard& shard, const WeightSource& weights,

@@ -8,6 +8,7 @@
 #include "runtime/torch/compat.h"
 #include "runtime/torch/convert.h"
 #include "runtime/torch/map_tensors.h"
+#include "runtime/torch/reached_writes.h"
 #include "runtime/torch/written_weights.h"
 
 namespace pareto::runtime {
@@ -48,7 +49,7 @@ ShardBoundary::ShardBoundary(const torch::jit::Module& module, const plan::Shard
   for (const auto* input : graph->inputs().slice(1)) {
     types_.push_back(input->type());
     const bool tensor = input->type()->kind() == c10::TypeKind::TensorType;
-    written_.push_back(tensor ? aliases.hasWriters(input) : writes);
+    written_.push_back(tensor ? aliases.hasWriters(input) || may_write_to(*graph, input) : writes);
   }
 }
 

@@ -6,6 +6,8 @@
 #include <string>
 #include <unordered_set>
 
+#include "runtime/torch/reached_writes.h"
+
 namespace pareto::runtime {
 namespace {
 
@@ -13,10 +15,6 @@ using torch::jit::Block;
 using torch::jit::Graph;
 using torch::jit::Node;
 namespace jit = torch::jit;
-
-bool is_tensor(const jit::Value* value) {
-  return value->type()->kind() == c10::TypeKind::TensorType;
-}
 
 /// Returns the tensors in the same order for every copy of a graph.
 std::vector<jit::Value*> given_tensors(Graph& graph) {
@@ -32,21 +30,30 @@ std::vector<jit::Value*> given_tensors(Graph& graph) {
   return tensors;
 }
 
-/// Returns the statistics of a norm that trains: running mean and variance, which its schema does
-/// not mark as written.
-std::vector<const jit::Value*> statistics_of(const Node* node) {
-  const bool batch_norm = node->kind() == c10::aten::batch_norm;
-  const bool instance_norm = node->kind() == c10::aten::instance_norm;
-  if (!batch_norm && !instance_norm) return {};
-  constexpr std::size_t kMean = 3;
-  constexpr std::size_t kVariance = 4;
-  constexpr std::size_t kTraining = 5;
-  const auto training = torch::jit::toIValue(node->input(kTraining));
-  if (training && training->isBool() && !training->toBool()) return {};
-  return {node->input(kMean), node->input(kVariance)};
+/// Returns the value that a node takes for that argument; null if it takes none.
+const jit::Value* argument(const Node* node, const char* name) {
+  const c10::FunctionSchema* const schema = node->maybeSchema();
+  const auto index = schema != nullptr ? to_std(schema->argumentIndexWithName(name)) : std::nullopt;
+  if (!index || static_cast<std::size_t>(*index) >= node->inputs().size()) return nullptr;
+  return node->input(static_cast<std::size_t>(*index));
+}
+
+/// Returns whether a norm is known to leave its statistics as they are.
+bool only_reads_statistics(const Node* node) {
+  // It writes back the mean of those of each sample, also if these have not changed: other bits.
+  if (node->kind() == c10::aten::instance_norm) return false;
+  const jit::Value* training = argument(node, "training");
+  if (training == nullptr) training = argument(node, "train");
+  if (training == nullptr) return false;
+  const auto trains = jit::toIValue(training);
+  return trains && trains->isBool() && !trains->toBool();
 }
 
 }  // namespace
+
+bool is_tensor(const jit::Value* value) {
+  return value->type()->kind() == c10::TypeKind::TensorType;
+}
 
 void for_each_node(Block* block, const std::function<void(Node*)>& visit) {
   for (Node* node : block->nodes()) {
@@ -55,24 +62,47 @@ void for_each_node(Block* block, const std::function<void(Node*)>& visit) {
   }
 }
 
-bool writes_anything(Block* block) {
-  return std::any_of(block->nodes().begin(), block->nodes().end(), [](Node* node) {
-    const auto inner = node->blocks();
-    return std::any_of(inner.begin(), inner.end(), writes_anything) ||
-           (node->maybeSchema() != nullptr && node->schema().is_mutable());
-  });
+std::vector<const jit::Value*> marked_writes(const Node* node) {
+  std::vector<const jit::Value*> written;
+  const c10::FunctionSchema* const schema = node->maybeSchema();
+  if (schema == nullptr) return written;
+  const auto& arguments = schema->arguments();
+  for (std::size_t i = 0; i < std::min(arguments.size(), node->inputs().size()); ++i) {
+    const c10::AliasInfo* const alias = arguments[i].alias_info();
+    if (alias != nullptr && alias->isWrite()) written.push_back(node->input(i));
+  }
+  return written;
 }
 
-bool writes_through_calls(const jit::Module& module) {
+std::vector<const jit::Value*> unmarked_writes(const Node* node) {
+  std::vector<const jit::Value*> written;
+  for (const char* const name : {"running_mean", "running_var"}) {
+    const jit::Value* const statistic = argument(node, name);
+    if (statistic == nullptr || statistic->type()->kind() == c10::TypeKind::NoneType) continue;
+    written.push_back(statistic);
+  }
+  if (!written.empty() && only_reads_statistics(node)) written.clear();
+  return written;
+}
+
+bool writes_anything(Block* block) {
+  bool writes = false;
+  for_each_node(block, [&](Node* node) {
+    const bool marked = node->maybeSchema() != nullptr && node->schema().is_mutable();
+    writes = writes || marked || !unmarked_writes(node).empty();
+  });
+  return writes;
+}
+
+bool writes_own_weights(const jit::Module& module) {
   const auto functions = module._ivalue()->compilation_unit()->get_functions();
-  if (functions.size() < 2) return false;
+  if (functions.size() < 2) {
+    Graph& graph = *module.get_method("run").graph();
+    return may_write_to(graph, graph.inputs().at(0));
+  }
   return std::ranges::any_of(functions, [](jit::Function* function) {
     auto* const code = jit::tryToGraphFunction(*function);
-    if (code == nullptr || writes_anything(code->graph()->block())) return true;
-    bool trains = false;
-    for_each_node(code->graph()->block(),
-                  [&](Node* node) { trains = trains || !statistics_of(node).empty(); });
-    return trains;
+    return code == nullptr || writes_anything(code->graph()->block());
   });
 }
 
@@ -90,7 +120,7 @@ jit::Value* cloned(jit::Value* tensor) {
 std::vector<jit::Value*> written_tensors(Graph& graph) {
   std::unordered_set<const jit::Value*> written;
   for_each_node(graph.block(), [&](Node* node) {
-    for (const jit::Value* statistic : statistics_of(node)) written.insert(statistic);
+    for (const jit::Value* statistic : unmarked_writes(node)) written.insert(statistic);
   });
   std::vector<jit::Value*> tensors = given_tensors(graph);
   if (writes_anything(graph.block())) {

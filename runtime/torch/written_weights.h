@@ -11,16 +11,26 @@
 
 namespace pareto::runtime {
 
+/// Returns whether a value is a tensor by its type.
+bool is_tensor(const torch::jit::Value* value);
+
 /// Visits the nodes of a block and of all blocks inside, each before those inside it.
 void for_each_node(torch::jit::Block* block, const std::function<void(torch::jit::Node*)>& visit);
+
+/// Returns the values that a node writes to as its schema says.
+std::vector<const torch::jit::Value*> marked_writes(const torch::jit::Node* node);
+
+/// Returns the values that a node may write to although its schema does not say so: running mean
+/// and variance of norms that train.
+std::vector<const torch::jit::Value*> unmarked_writes(const torch::jit::Node* node);
 
 /// Returns whether an operator of the block, or of a block inside, is known to write to something.
 bool writes_anything(torch::jit::Block* block);
 
-/// Returns whether some function of the module's archive may write to the module's tensors so that
-/// written_tensors() of one graph does not find it: one function hands them on, another one writes.
-/// A module of one function never does.
-bool writes_through_calls(const torch::jit::Module& module);
+/// Returns whether the module's tensors may be written although copy_written_weights() was applied
+/// to "run". It copies what "run" itself reads and writes plainly: not what one function hands to
+/// another, nor what comes out of a container.
+bool writes_own_weights(const torch::jit::Module& module);
 
 /// Lets a graph go on with a clone of a tensor, and returns the clone. AliasDb assumes that any two
 /// tensors from outside may be one, so it would find every write dangerous.

@@ -108,6 +108,22 @@ TEST(LoadModule, FunctionsThatWriteGetWeightsOfTheirOwn) {
            "    return torch.batch_norm(x, None, None, self.w, self.w, True, 0.5, 1e-5, False)\n"
            "def run(self, x):\n"
            "    return (self.train(torch.stack([x, x + 1])) * 0 + self.w,)\n",
+           "def run(self, x):\n    [self][0].w.fill_(7)\n    return (self.w * x,)\n",
+           "def run(self, x):\n    (self, x)[0].w.fill_(7)\n    return (self.w * x,)\n",
+           "def run(self, x):\n    s = self\n    for i in range(2):\n        s = [s][0]\n"
+           "    s.w.fill_(7)\n    return (self.w * x,)\n",
+           "def run(self, x):\n    l = [x]\n    l.append(self.w)\n    l[1].fill_(7)\n"
+           "    return (self.w * x,)\n",
+           "def run(self, x):\n    y = torch.dropout(self.w, 0.5, False).fill_(7)\n"
+           "    return (self.w * x + y * 0,)\n",
+           "def run(self, x):\n"
+           "    y = torch._batch_norm_impl_index(torch.stack([x, x + 1]), None, None, self.w,\n"
+           "                                     self.w, True, 0.5, 1e-5, False)\n"
+           "    return (y[0] * 0 + self.w,)\n",
+           "def run(self, x):\n"
+           "    y = torch.batch_norm(torch.stack([x, x + 1]), None, None, self.w[:], self.w[:],\n"
+           "                         True, 0.5, 1e-5, False)\n"
+           "    return (y * 0 + self.w,)\n",
        }) {
     HandMadeShard shard;
     shard.weight("w", torch::tensor({1.F, 2.F, 3.F}))
@@ -133,6 +149,26 @@ TEST(LoadModule, FunctionsThatWriteNothingShareTheirWeights) {
   const auto module = as_module(shard);
   ASSERT_TRUE(module) << module.error().message;
   EXPECT_EQ(module->attr("w").toTensor().data_ptr(), shard.store().begin()->second.bytes().data());
+}
+
+TEST(LoadModule, WritesToWhatIsNoWeightLeaveThemShared) {
+  HandMadeShard shard = scaling(
+      "    y = torch.mul(x, self.w)\n    y.add_(self.w)\n    y = torch.dropout(y, 0.5, False)\n"
+      "    y.relu_()\n    return (y,)\n");
+  const auto module = as_module(shard);
+  ASSERT_TRUE(module) << module.error().message;
+  EXPECT_EQ(module->attr("w").toTensor().data_ptr(), shard.store().begin()->second.bytes().data());
+}
+
+TEST(LoadModule, AWeightIsATensorOfTheArchive) {
+  HandMadeShard shard = scaling();
+  shard.shard().weights[0].name = "training";
+  EXPECT_THAT(refusal_of_module(shard).message, HasSubstr("no weight w"));
+  shard = scaling();
+  shard.shard().weights.push_back(shard.shard().weights[0]);
+  shard.shard().weights[1].name = "training";
+  EXPECT_THAT(refusal_of_module(shard).message,
+              HasSubstr("the archive's attribute training is no tensor"));
 }
 
 TEST(LoadModule, AWeightThatIsMissingIsNamed) {

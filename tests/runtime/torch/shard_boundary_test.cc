@@ -55,6 +55,20 @@ TEST(ShardBoundary, WhatIsWrittenIsACopy) {
   EXPECT_NE(in_list->at(0).toTensorVector()[0].data_ptr(), x.data_ptr());
 }
 
+TEST(ShardBoundary, WhatALayerMayHandOnAndIsWrittenIsACopy) {
+  const at::Tensor x = at::randn({2, 3});
+  for (const char* const expression :
+       {"torch.dropout(x, 0.5, False).fill_(7)",
+        "torch.add(torch.batch_norm(torch.ones([2, 2, 3]), None, None, x[0][0:2], x[1][0:2], True, "
+        "0.1, 1e-5, False), 1)"}) {
+    const ShardBoundary writes = boundary(
+        "\ndef run(self, x):\n    return (" + std::string(expression) + ",)\n", {value_of(x)});
+    const auto arguments = writes.to_arguments({value_of(x)});
+    ASSERT_TRUE(arguments);
+    EXPECT_NE(arguments->at(0).toTensor().data_ptr(), x.data_ptr()) << expression;
+  }
+}
+
 TEST(ShardBoundary, OtherValuesThanTheShardTakesAreNamed) {
   const Value x = value_of(at::randn({2, 3}));
   const Value n(std::int64_t{1});

@@ -76,6 +76,18 @@ TEST(WrittenTensors, ANormThatTrainsWritesItsStatistics) {
   };
   EXPECT_THAT(norm("True"), UnorderedElementsAre("self.a", "self.b"));
   EXPECT_THAT(norm("False"), IsEmpty());
+  EXPECT_THAT(norm("bool(x.sum() > 0)"), UnorderedElementsAre("self.a", "self.b"));
+  EXPECT_THAT(
+      written_in("\ndef run(self, x, y):\n    return (torch._batch_norm_impl_index(x, None, "
+                 "None, self.a, self.b, True, 0.1, 1e-5, True)[0],)\n"),
+      UnorderedElementsAre("self.a", "self.b"));
+  EXPECT_THAT(written_in("\ndef run(self, x, y):\n    return (torch.instance_norm(x, None, None, "
+                         "self.a, self.b, False, 0.1, 1e-5, True),)\n"),
+              UnorderedElementsAre("self.a", "self.b"))
+      << "it writes back a mean";
+  EXPECT_THAT(written_in("\ndef run(self, x, y):\n    return (torch.instance_norm(x, None, None, "
+                         "None, None, True, 0.1, 1e-5, True),)\n"),
+              IsEmpty());
 }
 
 TEST(CopyWrittenWeights, EveryRunBeginsWithTheWeightsAsTheyAre) {

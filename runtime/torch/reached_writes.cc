@@ -1,0 +1,185 @@
+#include "runtime/torch/reached_writes.h"
+
+#include <algorithm>
+#include <string_view>
+#include <unordered_set>
+
+#include "runtime/torch/written_weights.h"
+
+namespace pareto::runtime {
+namespace {
+
+using torch::jit::Block;
+using torch::jit::Node;
+namespace jit = torch::jit;
+
+/// Returns whether a value of that type may be a tensor, or hold one.
+bool may_hold_tensor(const c10::TypePtr& type) {
+  switch (type->kind()) {
+    case c10::TypeKind::IntType:
+    case c10::TypeKind::FloatType:
+    case c10::TypeKind::ComplexType:
+    case c10::TypeKind::NumberType:
+    case c10::TypeKind::BoolType:
+    case c10::TypeKind::StringType:
+    case c10::TypeKind::NoneType:
+    case c10::TypeKind::DeviceObjType:
+      return false;
+    case c10::TypeKind::ListType:
+    case c10::TypeKind::TupleType:
+    case c10::TypeKind::DictType:
+    case c10::TypeKind::OptionalType: {
+      const auto parts = type->containedTypes();
+      return std::any_of(parts.begin(), parts.end(), may_hold_tensor);
+    }
+    default:
+      return true;
+  }
+}
+
+/// Returns whether all that an operator returns are tensors in memory of their own. Nothing else is
+/// taken for new, so that one that is missing here costs a copy, and no more.
+bool makes_own(const Node* node) {
+  static const std::unordered_set<std::string_view> kNames{
+      "aten::_convolution",
+      "aten::adaptive_avg_pool2d",
+      "aten::add",
+      "aten::addmm",
+      "aten::avg_pool2d",
+      "aten::baddbmm",
+      "aten::batch_norm",
+      "aten::bmm",
+      "aten::cat",
+      "aten::clone",
+      "aten::conv1d",
+      "aten::conv2d",
+      "aten::conv3d",
+      "aten::conv_transpose1d",
+      "aten::conv_transpose2d",
+      "aten::conv_transpose3d",
+      "aten::convolution",
+      "aten::div",
+      "aten::embedding",
+      "aten::empty_like",
+      "aten::exp",
+      "aten::full_like",
+      "aten::gelu",
+      "aten::group_norm",
+      "aten::hardsigmoid",
+      "aten::hardswish",
+      "aten::hardtanh",
+      "aten::instance_norm",
+      "aten::layer_norm",
+      "aten::leaky_relu",
+      "aten::linear",
+      "aten::matmul",
+      "aten::max_pool2d",
+      "aten::mm",
+      "aten::mul",
+      "aten::ones_like",
+      "aten::prelu",
+      "aten::relu",
+      "aten::rsub",
+      "aten::sigmoid",
+      "aten::silu",
+      "aten::softmax",
+      "aten::stack",
+      "aten::sub",
+      "aten::tanh",
+      "aten::zeros_like",
+  };
+  const auto outputs = node->outputs();
+  return kNames.contains(node->kind().toQualString()) &&
+         std::all_of(outputs.begin(), outputs.end(), is_tensor);
+}
+
+bool is_call(const Node* node) {
+  return node->kind() == c10::prim::CallFunction || node->kind() == c10::prim::CallMethod;
+}
+
+/// The values of a graph that may lead to a tensor of `root`.
+class Reached {
+ public:
+  Reached(jit::Graph& graph, const jit::Value* root) : values_{root} {
+    std::size_t before = 0;
+    // A loop hands values back to its beginning.
+    while (before != values_.size()) {
+      before = values_.size();
+      for_each_node(graph.block(), [this](Node* node) { follow(node); });
+    }
+  }
+
+  /// Returns whether the node may write to one of them, or puts one into what has other names too.
+  bool is_written_by(const Node* node) const {
+    const auto statistics = unmarked_writes(node);
+    if (std::ranges::any_of(statistics, [&](const jit::Value* value) { return contains(value); })) {
+      return true;
+    }
+    if (is_call(node)) return has_input(node);
+    const auto written = marked_writes(node);
+    return std::ranges::any_of(written, [&](const jit::Value* value) {
+      return contains(value) || (!is_tensor(value) && has_input(node));
+    });
+  }
+
+ private:
+  bool contains(const jit::Value* value) const { return values_.contains(value); }
+  bool has_input(const Node* node) const {
+    const auto inputs = node->inputs();
+    return std::any_of(inputs.begin(), inputs.end(),
+                       [&](const jit::Value* v) { return contains(v); });
+  }
+  void pass(const jit::Value* from, const jit::Value* to) {
+    if (contains(from) && may_hold_tensor(to->type())) values_.insert(to);
+  }
+  /// Passes what a block is given, or returns, beginning with its value of that place.
+  void pass_loop(const Node* loop) {
+    const Block* const body = loop->blocks()[0];
+    for (std::size_t i = 0; i < loop->outputs().size(); ++i) {
+      for (const jit::Value* const from : {loop->inputs()[i + 2], body->outputs()[i + 1]}) {
+        pass(from, body->inputs()[i + 1]);
+        pass(from, loop->outputs()[i]);
+      }
+    }
+  }
+  void pass_branches(const Node* node) {
+    for (const Block* const branch : node->blocks()) {
+      for (std::size_t i = 0; i < node->outputs().size(); ++i) {
+        pass(branch->outputs()[i], node->outputs()[i]);
+      }
+    }
+  }
+  void follow(const Node* node) {
+    if (node->kind() == c10::prim::Loop) return pass_loop(node);
+    if (node->kind() == c10::prim::If) return pass_branches(node);
+    if (makes_own(node) || !leads_on(node)) return;
+    for (const jit::Value* const output : node->outputs()) {
+      if (may_hold_tensor(output->type())) values_.insert(output);
+    }
+  }
+  /// Returns whether one of them may come out of a node.
+  bool leads_on(const Node* node) const {
+    if (node->kind() == c10::prim::GetAttr) {
+      // A module's parts have tensors of their own.
+      return has_input(node) && node->output()->type()->isSubtypeOf(*c10::OptionalType::ofTensor());
+    }
+    const auto written = marked_writes(node);
+    const bool in_place = written.size() == 1 && node->outputs().size() == 1 &&
+                          is_tensor(written[0]) && is_tensor(node->output());
+    return in_place ? contains(written[0]) : has_input(node);
+  }
+
+  std::unordered_set<const jit::Value*> values_;
+};
+
+}  // namespace
+
+bool may_write_to(torch::jit::Graph& graph, const jit::Value* root) {
+  const Reached reached(graph, root);
+  bool written = false;
+  for_each_node(graph.block(),
+                [&](const Node* node) { written = written || reached.is_written_by(node); });
+  return written;
+}
+
+}  // namespace pareto::runtime
