@@ -1,5 +1,5 @@
-// Operators that write their result into a tensor that they are given. Sees LibTorch: for sources of
-// runtime only.
+// Operators that write their result into a tensor that they are given. Sees LibTorch: for sources
+// of runtime only.
 #pragma once
 
 #include <torch/script.h>
@@ -8,9 +8,9 @@
 
 namespace pareto::runtime {
 
-/// Checks that no function of the module's archive has such an operator ("out=" in Python). It gives
-/// that tensor as much memory as it takes, while other runs may use what it had, and kernels check
-/// such tensors less. Fails: kPermission.
+/// Checks that no function of the module's archive has such an operator ("out=" in Python). It
+/// gives that tensor as much memory as it takes, while other runs may use what it had, and kernels
+/// check such tensors less. Fails: kPermission.
 Expected<> check_given_results(const torch::jit::Module& module);
 
 }  // namespace pareto::runtime

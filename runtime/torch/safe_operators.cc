@@ -1,29 +1,25 @@
 #include "runtime/torch/safe_operators.h"
 
-#include <torch/csrc/jit/runtime/operator.h>
-
 #include <cmath>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "core/base/counted.h"
+#include "runtime/torch/checked_layers.h"
 #include "runtime/torch/compat.h"
+#include "runtime/torch/operator_checks.h"
 #include "runtime/torch/sound_casts.h"
 
 namespace pareto::runtime {
 namespace {
 
-using torch::jit::Operation;
 using torch::jit::Operator;
 using torch::jit::Stack;
-/// Throws if the operator may not run on what the stack ends with.
-using StackCheck = std::function<void(const Stack&)>;
-using IsMeant = std::function<bool(const c10::FunctionSchema&)>;
 
 void check_division(const Stack& stack) {
   const c10::IValue& dividend = stack[stack.size() - 2];
@@ -72,26 +68,6 @@ bool sorts_list(const c10::FunctionSchema& schema) {
          kind == c10::TypeKind::VarType;
 }
 
-/// Puts the check before those operators of the name that `is_meant` takes.
-void put_before(const char* name, const IsMeant& is_meant, const StackCheck& check) {
-  // A copy: LibTorch's own list changes in the loop.
-  const std::vector<std::shared_ptr<Operator>> all =
-      torch::jit::getAllOperatorsFor(c10::Symbol::fromQualString(name));
-  for (const std::shared_ptr<Operator>& known : all) {
-    if (!is_meant(known->schema())) continue;
-    const c10::FunctionSchema schema = known->schema();
-    // Nodes made before keep a pointer to the operator that is replaced.
-    Operation checked = [known, operation = known->getOperation(), check](Stack& stack) mutable {
-      check(stack);
-      operation(stack);
-    };
-    torch::jit::deregisterOperator(schema);
-    torch::jit::registerOperator(Operator(schema.name(), schema.overload_name(), schema.arguments(),
-                                          schema.returns(), std::move(checked),
-                                          known->aliasAnalysisKind()));
-  }
-}
-
 /// The lengths that lists of whole numbers have to have: kernels take their elements unchecked.
 struct ListLengths {
   const char* name;
@@ -106,33 +82,27 @@ const std::vector<ListLengths>& list_lengths() {
       {"aten::replication_pad1d", {{"padding", 2}}},
       {"aten::replication_pad2d", {{"padding", 4}}},
       {"aten::replication_pad3d", {{"padding", 6}}},
+      {"aten::max_pool1d", {{"kernel_size", 1}, {"padding", 1}, {"dilation", 1}}},
+      {"aten::quantized_max_pool1d", {{"kernel_size", 1}, {"padding", 1}, {"dilation", 1}}},
       {"aten::max_unpool2d", {{"output_size", 2}}},
       {"aten::max_unpool3d", {{"output_size", 3}, {"stride", 3}, {"padding", 3}}}};
   return kLengths;
 }
 
 void check_lengths(const ListLengths& wanted) {
-  const auto all = torch::jit::getAllOperatorsFor(c10::Symbol::fromQualString(wanted.name));
-  for (const std::shared_ptr<Operator>& known : all) {
-    const std::string overload = known->schema().overload_name();
-    const std::vector<c10::Argument> arguments = known->schema().arguments();
-    put_before(
-        wanted.name,
-        [&](const c10::FunctionSchema& schema) { return schema.overload_name() == overload; },
-        [&wanted, arguments](const Stack& stack) {
-          for (const auto& [name, length] : wanted.lengths) {
-            for (std::size_t i = 0; i < arguments.size(); ++i) {
-              if (arguments[i].name() != name) continue;
-              const c10::IValue& list = stack[stack.size() - arguments.size() + i];
-              if (list.isIntList() && list.toIntVector().size() != length) {
-                throw std::runtime_error(fmt::format("{}: {} has {}, not {}", wanted.name, name,
-                                                     counted(list.toIntVector().size(), "number"),
-                                                     length));
-              }
-            }
-          }
-        });
-  }
+  put_before_each(wanted.name, [&wanted](const c10::FunctionSchema& schema) -> StackCheck {
+    std::vector<StackArgument> lists;
+    for (const auto& [name, length] : wanted.lengths) lists.emplace_back(schema, name);
+    return [&wanted, lists](const Stack& stack) {
+      for (std::size_t i = 0; i < lists.size(); ++i) {
+        const c10::IValue list = lists[i].in(stack);
+        const auto& [name, length] = wanted.lengths[i];
+        if (!list.isIntList() || list.toIntVector().size() == length) continue;
+        throw std::runtime_error(fmt::format("{}: {} has {}, not {}", wanted.name, name,
+                                             counted(list.toIntVector().size(), "number"), length));
+      }
+    };
+  });
 }
 
 bool is_whole(const c10::IValue& value) {
@@ -186,7 +156,7 @@ void check_tensor_divisions(const char* name) {
 
 /// Returns what does nothing. Throws if the cast is unsound: LibTorch folds those of constants, and
 /// what takes their results, while it reads code.
-Operation make_cast(const torch::jit::Node* cast) {
+torch::jit::Operation make_cast(const torch::jit::Node* cast) {
   if (cast != nullptr) {
     if (const auto checked = check_cast(*cast); !checked) {
       throw std::runtime_error(checked.error().message);
@@ -224,6 +194,7 @@ void install_safe_operators() {
     for (const ListLengths& lengths : list_lengths()) check_lengths(lengths);
     put_before("aten::_tensor_to_list", is_any, check_row);
     check_casts();
+    check_layers();
     put_before("aten::sort", sorts_list, check_sort);
     put_before("aten::sorted", sorts_list, check_sorted);
     return true;

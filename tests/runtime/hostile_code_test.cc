@@ -191,6 +191,8 @@ TEST(HostileCode, ListsThatAreTooShortFailTheRequest) {
               HasSubstr("padding has 1 number, not 2"));
   EXPECT_THAT(error_of("torch.reflection_pad2d(torch.ones([1, 4, 4]), [1, n])"),
               HasSubstr("padding has 2 numbers, not 4"));
+  EXPECT_THAT(error_of("torch.max_pool1d(torch.ones([1, 4]), [2], [2], [0, n])"),
+              HasSubstr("padding has 2 numbers, not 1"));
   EXPECT_THAT(error_of("torch.max_unpool2d(torch.ones([1, 2, 2]), torch.zeros([1, 2, 2], dtype=4), "
                        "[n])"),
               HasSubstr("output_size has 1 number, not 2"));

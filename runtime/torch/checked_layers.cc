@@ -1,0 +1,198 @@
+#include "runtime/torch/checked_layers.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "core/base/counted.h"
+#include "runtime/torch/compat.h"
+#include "runtime/torch/operator_checks.h"
+
+namespace pareto::runtime {
+namespace {
+
+using torch::jit::Stack;
+
+/// Layers whose kernels multiply the numbers that they take, and divide by a product that may be 0.
+constexpr std::array kCountingLayers{"aten::_convolution",
+                                     "aten::avg_pool1d",
+                                     "aten::avg_pool2d",
+                                     "aten::avg_pool3d",
+                                     "aten::channel_shuffle",
+                                     "aten::col2im",
+                                     "aten::conv1d",
+                                     "aten::conv2d",
+                                     "aten::conv3d",
+                                     "aten::conv_transpose1d",
+                                     "aten::conv_transpose2d",
+                                     "aten::conv_transpose3d",
+                                     "aten::convolution",
+                                     "aten::im2col",
+                                     "aten::max_pool1d",
+                                     "aten::max_pool1d_with_indices",
+                                     "aten::max_pool2d",
+                                     "aten::max_pool2d_with_indices",
+                                     "aten::max_pool3d",
+                                     "aten::max_pool3d_with_indices",
+                                     "aten::max_unpool2d",
+                                     "aten::max_unpool3d",
+                                     "aten::pixel_shuffle",
+                                     "aten::pixel_unshuffle",
+                                     "aten::quantized_max_pool1d",
+                                     "aten::quantized_max_pool2d",
+                                     "aten::reflection_pad1d",
+                                     "aten::reflection_pad2d",
+                                     "aten::reflection_pad3d",
+                                     "aten::replication_pad1d",
+                                     "aten::replication_pad2d",
+                                     "aten::replication_pad3d",
+                                     "quantized::max_pool1d",
+                                     "quantized::max_pool2d"};
+/// No layer of any model takes a larger one.
+constexpr std::int64_t kLargestNumber = std::int64_t{1} << 24;
+
+void check_number(const char* name, std::int64_t number) {
+  if (number >= -kLargestNumber && number <= kLargestNumber) return;
+  throw std::runtime_error(fmt::format("{}: {} is not between -{} and {}", name, number,
+                                       kLargestNumber, kLargestNumber));
+}
+
+void check_numbers(const char* name) {
+  put_before_each(name, [name](const c10::FunctionSchema& schema) -> StackCheck {
+    return [name, count = schema.arguments().size()](const Stack& stack) {
+      for (std::size_t i = stack.size() - count; i < stack.size(); ++i) {
+        if (stack[i].isInt()) check_number(name, stack[i].toInt());
+        if (!stack[i].isIntList()) continue;
+        for (const std::int64_t number : stack[i].toIntList()) check_number(name, number);
+      }
+    };
+  });
+}
+
+/// Norms whose kernels count through the numbers of channels in memory, whatever their sizes and
+/// strides.
+constexpr std::array kNorms{"aten::batch_norm",
+                            "aten::_batch_norm_impl_index",
+                            "aten::group_norm",
+                            "quantized::batch_norm",
+                            "quantized::batch_norm_relu",
+                            "quantized::batch_norm1d",
+                            "quantized::batch_norm2d",
+                            "quantized::batch_norm3d",
+                            "quantized::batch_norm1d_relu",
+                            "quantized::batch_norm2d_relu",
+                            "quantized::batch_norm3d_relu",
+                            "quantized::group_norm",
+                            "quantized::instance_norm"};
+
+/// Checks that a tensor has that many elements one behind the other.
+void check_elements(const char* name, const at::Tensor& tensor, std::int64_t elements) {
+  if (!tensor.defined() || !tensor.has_storage()) return;
+  const auto all = static_cast<std::int64_t>(tensor.storage().nbytes() / tensor.itemsize());
+  if (tensor.numel() >= elements && all - tensor.storage_offset() >= elements) return;
+  throw std::runtime_error(fmt::format("{}: a weight has not one number in memory for each of {}",
+                                       name,
+                                       counted(static_cast<std::size_t>(elements), "channel")));
+}
+
+void check_norm(const char* name) {
+  put_before_each(name, [name](const c10::FunctionSchema& schema) -> StackCheck {
+    const StackArgument input(schema, schema.arguments().at(0).name());
+    const StackArgument groups(schema, "num_groups");
+    std::vector<StackArgument> vectors;
+    for (const char* const vector : {"weight", "bias", "mean", "var"}) {
+      vectors.emplace_back(schema, vector);
+    }
+    return [=](const Stack& stack) {
+      const at::Tensor given = input.tensor_in(stack);
+      if (!given.defined() || given.dim() < 2) return;
+      for (const StackArgument& vector : vectors) {
+        check_elements(name, vector.tensor_in(stack), given.size(1));
+      }
+      const c10::IValue count = groups.in(stack);
+      if (count.isInt() && count.toInt() < 1) {
+        throw std::runtime_error(fmt::format("{}: there are {} groups", name, count.toInt()));
+      }
+    };
+  });
+}
+
+/// Returns whether it tells of each step how many sequences it has: no more than the step before.
+bool are_batch_sizes(const at::Tensor& sizes) {
+  if (sizes.dim() != 1 || sizes.numel() == 0 || !sizes.is_contiguous() ||
+      !sizes.device().is_cpu() || sizes.scalar_type() != at::kLong) {
+    return false;
+  }
+  const auto* const first = sizes.data_ptr<std::int64_t>();
+  const auto* const end = first + sizes.numel();
+  return end[-1] > 0 && std::is_sorted(first, end, std::greater<>());
+}
+
+/// Returns whether an LSTM's states are of as many layers.
+bool are_states(const c10::IValue& states) {
+  const std::vector<at::Tensor> all = states.toTensorVector();
+  return std::ranges::all_of(
+      all, [&](const at::Tensor& one) { return one.dim() > 0 && one.size(0) == all[0].size(0); });
+}
+
+/// Checks packed sequences, of which kernels write as many lengths as batch sizes fall by, and
+/// states of layers.
+void check_recurrent(const char* name) {
+  put_before_each(name, [name](const c10::FunctionSchema& schema) -> StackCheck {
+    return [name, sizes = StackArgument(schema, "batch_sizes"),
+            states = StackArgument(schema, "hx")](const Stack& stack) {
+      const at::Tensor steps = sizes.tensor_in(stack);
+      if (steps.defined() && !are_batch_sizes(steps)) {
+        throw std::runtime_error(fmt::format("{}: batch_sizes are no counts that only fall", name));
+      }
+      const c10::IValue hx = states.in(stack);
+      if (hx.isTensorList() && !are_states(hx)) {
+        throw std::runtime_error(fmt::format("{}: hx has states of other layers", name));
+      }
+    };
+  });
+}
+
+/// Returns whether offsets lead to places among that many indices, each behind the last.
+bool are_places(const at::Tensor& offsets, std::int64_t indices) {
+  return offsets.dim() == 1 && offsets.is_contiguous() && offsets.numel() > 0 &&
+         offsets[0].item<std::int64_t>() == 0 && offsets[-1].item<std::int64_t>() <= indices &&
+         offsets.diff().ge(0).all().item<bool>();
+}
+
+/// Checks that indices lie one behind the other, and that bags of them do.
+void check_bags(const char* name) {
+  put_before_each(name, [name](const c10::FunctionSchema& schema) -> StackCheck {
+    return [name, indices = StackArgument(schema, "indices"),
+            offsets = StackArgument(schema, "offsets")](const Stack& stack) {
+      const at::Tensor all = indices.tensor_in(stack);
+      const at::Tensor bags = offsets.tensor_in(stack);
+      if (!all.defined()) return;
+      if (all.is_contiguous() && (!bags.defined() || are_places(bags, all.numel()))) return;
+      throw std::runtime_error(fmt::format(
+          "{}: indices do not lie one behind the other, or offsets lead elsewhere", name));
+    };
+  });
+}
+
+}  // namespace
+
+void check_layers() {
+  for (const char* const layer : kCountingLayers) check_numbers(layer);
+  for (const char* const norm : kNorms) check_norm(norm);
+  for (const char* const recurrent :
+       {"aten::_pad_packed_sequence", "aten::lstm", "aten::gru", "aten::rnn_tanh", "aten::rnn_relu",
+        "aten::quantized_lstm", "aten::quantized_gru"}) {
+    check_recurrent(recurrent);
+  }
+  for (const char* const bag :
+       {"aten::embedding_bag", "aten::_embedding_bag", "quantized::embedding_byte"}) {
+    check_bags(bag);
+  }
+}
+
+}  // namespace pareto::runtime
