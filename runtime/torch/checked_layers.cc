@@ -102,7 +102,6 @@ void check_elements(const char* name, const at::Tensor& tensor, std::int64_t ele
 void check_norm(const char* name) {
   put_before_each(name, [name](const c10::FunctionSchema& schema) -> StackCheck {
     const StackArgument input(schema, schema.arguments().at(0).name());
-    const StackArgument groups(schema, "num_groups");
     std::vector<StackArgument> vectors;
     for (const char* const vector : {"weight", "bias", "mean", "var"}) {
       vectors.emplace_back(schema, vector);
@@ -112,10 +111,6 @@ void check_norm(const char* name) {
       if (!given.defined() || given.dim() < 2) return;
       for (const StackArgument& vector : vectors) {
         check_elements(name, vector.tensor_in(stack), given.size(1));
-      }
-      const c10::IValue count = groups.in(stack);
-      if (count.isInt() && count.toInt() < 1) {
-        throw std::runtime_error(fmt::format("{}: there are {} groups", name, count.toInt()));
       }
     };
   });
@@ -158,24 +153,93 @@ void check_recurrent(const char* name) {
 }
 
 /// Returns whether offsets lead to places among that many indices, each behind the last.
-bool are_places(const at::Tensor& offsets, std::int64_t indices) {
-  return offsets.dim() == 1 && offsets.is_contiguous() && offsets.numel() > 0 &&
-         offsets[0].item<std::int64_t>() == 0 && offsets[-1].item<std::int64_t>() <= indices &&
-         offsets.diff().ge(0).all().item<bool>();
+bool are_places(const at::Tensor& offsets, std::int64_t indices, bool to_the_end) {
+  if (offsets.dim() != 1 || !offsets.is_contiguous() || offsets.numel() == 0) return false;
+  const auto last = offsets[-1].item<std::int64_t>();
+  return offsets[0].item<std::int64_t>() == 0 && last <= indices &&
+         (!to_the_end || last == indices) && offsets.diff().ge(0).all().item<bool>();
 }
 
 /// Checks that indices lie one behind the other, and that bags of them do.
 void check_bags(const char* name) {
   put_before_each(name, [name](const c10::FunctionSchema& schema) -> StackCheck {
     return [name, indices = StackArgument(schema, "indices"),
-            offsets = StackArgument(schema, "offsets")](const Stack& stack) {
+            offsets = StackArgument(schema, "offsets"), mode = StackArgument(schema, "mode"),
+            has_end = StackArgument(schema, "include_last_offset")](const Stack& stack) {
       const at::Tensor all = indices.tensor_in(stack);
       const at::Tensor bags = offsets.tensor_in(stack);
       if (!all.defined()) return;
-      if (all.is_contiguous() && (!bags.defined() || are_places(bags, all.numel()))) return;
-      throw std::runtime_error(fmt::format(
-          "{}: indices do not lie one behind the other, or offsets lead elsewhere", name));
+      const c10::IValue end = has_end.in(stack);
+      const bool placed = bags.defined()
+                              ? are_places(bags, all.numel(), end.isBool() && end.toBool())
+                              : all.numel() > 0;
+      if (!placed || !all.is_contiguous()) {
+        throw std::runtime_error(fmt::format(
+            "{}: indices do not lie one behind the other, or offsets lead elsewhere", name));
+      }
+      const c10::IValue how = mode.in(stack);
+      if (how.isInt() && (how.toInt() < 0 || how.toInt() > 2)) {
+        throw std::runtime_error(fmt::format("{}: there is no mode {}", name, how.toInt()));
+      }
     };
+  });
+}
+
+/// Checks that a picture is not made larger than the scales that it is given make it: kernels look
+/// for what lies beyond its end.
+void check_scales(const char* name) {
+  put_before_each(name, [name](const c10::FunctionSchema& schema) -> StackCheck {
+    std::vector<StackArgument> scales;
+    for (const c10::Argument& argument : schema.arguments()) {
+      if (argument.name().starts_with("scales")) scales.emplace_back(schema, argument.name());
+    }
+    return [name, scales, input = StackArgument(schema, schema.arguments().at(0).name()),
+            output = StackArgument(schema, "output_size")](const Stack& stack) {
+      const at::Tensor given = input.tensor_in(stack);
+      const c10::IValue sizes = output.in(stack);
+      const auto count = static_cast<std::int64_t>(scales.size());
+      if (!given.defined() || given.dim() < count || !sizes.isIntList()) return;
+      const c10::List<std::int64_t> made = sizes.toIntList();
+      for (std::size_t i = 0; i < std::min(scales.size(), made.size()); ++i) {
+        const c10::IValue scale = scales[i].in(stack);
+        if (!scale.isDouble() || !(scale.toDouble() > 0)) continue;
+        const auto before = given.size(given.dim() - count + static_cast<std::int64_t>(i));
+        if (static_cast<double>(made.get(i)) <= static_cast<double>(before) * scale.toDouble()) {
+          continue;
+        }
+        throw std::runtime_error(fmt::format("{}: {} times {} is less than {}", name, before,
+                                             scale.toDouble(), made.get(i)));
+      }
+    };
+  });
+}
+
+/// Checks that these arguments, numbers or lists of them, are at least 1: kernels divide by them.
+void check_divisors(const char* name, const std::vector<std::string>& arguments) {
+  put_before_each(name, [&](const c10::FunctionSchema& schema) -> StackCheck {
+    std::vector<StackArgument> divisors;
+    for (const std::string& argument : arguments) divisors.emplace_back(schema, argument);
+    return [name, divisors](const Stack& stack) {
+      for (const StackArgument& divisor : divisors) {
+        const c10::IValue value = divisor.in(stack);
+        const bool fits = value.isIntList() ? std::ranges::all_of(value.toIntVector(),
+                                                                  [](auto n) { return n > 0; })
+                                            : !value.isInt() || value.toInt() > 0;
+        if (!fits) throw std::runtime_error(fmt::format("{}: a number is less than 1", name));
+      }
+    };
+  });
+}
+
+/// Checks that there is something to multiply.
+void check_rows(const char* name) {
+  put_before_each(name, [name](const c10::FunctionSchema& schema) -> StackCheck {
+    return
+        [name, input = StackArgument(schema, schema.arguments().at(0).name())](const Stack& stack) {
+          const at::Tensor rows = input.tensor_in(stack);
+          if (!rows.defined() || (rows.dim() > 0 && rows.size(-1) > 0)) return;
+          throw std::runtime_error(fmt::format("{}: its input has rows of nothing", name));
+        };
   });
 }
 
@@ -192,6 +256,29 @@ void check_layers() {
   for (const char* const bag :
        {"aten::embedding_bag", "aten::_embedding_bag", "quantized::embedding_byte"}) {
     check_bags(bag);
+  }
+  for (const char* const upsample :
+       {"aten::upsample_linear1d", "aten::upsample_bilinear2d", "aten::upsample_bicubic2d",
+        "aten::upsample_trilinear3d", "aten::_upsample_bilinear2d_aa",
+        "aten::_upsample_bicubic2d_aa"}) {
+    check_scales(upsample);
+  }
+  for (const char* const attention :
+       {"aten::_native_multi_head_attention", "aten::_transformer_encoder_layer_fwd"}) {
+    check_divisors(attention, {"num_head", "num_heads"});
+  }
+  for (const char* const pack :
+       {"quantized::conv_prepack", "quantized::conv1d_prepack", "quantized::conv2d_prepack",
+        "quantized::conv3d_prepack", "quantized::conv_transpose1d_prepack",
+        "quantized::conv_transpose2d_prepack", "quantized::conv_transpose3d_prepack"}) {
+    check_divisors(pack, {"stride", "dilation", "groups"});
+  }
+  check_divisors("quantized::group_norm", {"num_groups"});
+  for (const char* const linear :
+       {"quantized::linear", "quantized::linear_relu", "quantized::linear_dynamic",
+        "quantized::linear_relu_dynamic", "quantized::linear_dynamic_fp16",
+        "quantized::linear_relu_dynamic_fp16"}) {
+    check_rows(linear);
   }
 }
 

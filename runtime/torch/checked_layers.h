@@ -8,6 +8,8 @@ namespace pareto::runtime {
 /// - Norms: weights that lack a number for a channel, or have one in place of many.
 /// - Packed sequences and bags of indices: counts and places that lead out of their tensors.
 /// - LSTMs: two states of different layers.
+/// - Upsampling: sizes larger than the scales make them.
+/// - Attention and layers of few bits: nothing, where something is divided by its count.
 void check_layers();
 
 }  // namespace pareto::runtime

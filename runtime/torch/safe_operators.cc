@@ -84,6 +84,7 @@ const std::vector<ListLengths>& list_lengths() {
       {"aten::replication_pad3d", {{"padding", 6}}},
       {"aten::max_pool1d", {{"kernel_size", 1}, {"padding", 1}, {"dilation", 1}}},
       {"aten::quantized_max_pool1d", {{"kernel_size", 1}, {"padding", 1}, {"dilation", 1}}},
+      {"quantized::max_pool1d", {{"kernel_size", 1}, {"padding", 1}, {"dilation", 1}}},
       {"aten::max_unpool2d", {{"output_size", 2}}},
       {"aten::max_unpool3d", {{"output_size", 3}, {"stride", 3}, {"padding", 3}}}};
   return kLengths;

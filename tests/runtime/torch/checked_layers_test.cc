@@ -75,7 +75,7 @@ TEST(CheckedLayers, NormsHaveANumberInMemoryForEachChannel) {
       "nothing");
   EXPECT_EQ(thrown_by_operator("aten::group_norm", {x, 2, four, none, 1e-5, false}), "nothing");
   EXPECT_THAT(thrown_by_operator("quantized::group_norm", {few, 0, four, four, 1e-5, 0.1, 3}),
-              HasSubstr("there are 0 groups"));
+              HasSubstr("a number is less than 1"));
 }
 
 TEST(CheckedLayers, NumbersOfLayersAreNotSoLargeThatTheirProductsAreZero) {
@@ -133,6 +133,55 @@ TEST(CheckedLayers, BagsOfIndicesLieOneBehindTheOther) {
   EXPECT_THAT(thrown_by_operator("quantized::embedding_byte",
                                  {c10::IValue(), whole({1}).expand({1000}), false}),
               HasSubstr("indices do not lie one"));
+}
+
+TEST(CheckedLayers, BagsHaveAKnownModeAndEndWithTheIndices) {
+  const auto sum = [](std::int64_t mode, std::int64_t end) {
+    return thrown_by_layer("w, i, o, m: int",
+                           "torch.embedding_bag(w, i, o, False, m, False, None, True)[0]",
+                           {at::rand({6, 3}), at::tensor({1, 2, 5}, at::kLong),
+                            at::tensor({0L, end}, at::kLong), mode});
+  };
+  EXPECT_EQ(sum(1, 3), "nothing");
+  EXPECT_THAT(sum(1, 2), HasSubstr("or offsets lead elsewhere"));
+  EXPECT_THAT(sum(17, 3), HasSubstr("there is no mode 17"));
+  EXPECT_THAT(thrown_by_operator("quantized::embedding_byte",
+                                 {c10::IValue(), at::empty({0}, at::kLong), false}),
+              HasSubstr("or offsets lead elsewhere"));
+}
+
+TEST(CheckedLayers, PicturesAreNotLargerThanTheirScalesMakeThem) {
+  const auto line = [](std::int64_t size, const char* scale) {
+    return thrown_by_layer("x, n: int",
+                           "torch.upsample_linear1d(x, [n], False, " + std::string(scale) + ")",
+                           {at::rand({2, 3, 8}), size});
+  };
+  EXPECT_EQ(line(16, "2.0"), "nothing");
+  EXPECT_EQ(line(16, "2.1"), "nothing");
+  EXPECT_EQ(line(300, "None"), "nothing");
+  EXPECT_THAT(line(17, "2.0"), HasSubstr("8 times 2 is less than 17"));
+  EXPECT_THAT(thrown_by_layer("x", "torch._upsample_bicubic2d_aa(x, [8, 300], False, 1.0, 2.0)",
+                              {at::rand({2, 3, 8, 8})}),
+              HasSubstr("8 times 2 is less than 300"));
+}
+
+TEST(CheckedLayers, NothingIsDividedByNone) {
+  const at::Tensor few = at::quantize_per_tensor(at::rand({2, 0}), 0.1, 3, at::kQUInt8);
+  EXPECT_THAT(thrown_by_operator("quantized::linear", {few, c10::IValue(), 0.1, 3}),
+              HasSubstr("its input has rows of nothing"));
+  const at::Tensor kernel = at::quantize_per_tensor(at::rand({4, 4, 3, 3}), 0.1, 0, at::kQInt8);
+  const auto list = [](std::vector<std::int64_t> numbers) {
+    return c10::List<std::int64_t>(std::move(numbers));
+  };
+  EXPECT_THAT(thrown_by_operator("quantized::conv2d_prepack", {kernel, at::rand({4}), list({1, 0}),
+                                                               list({1, 1}), list({1, 1}), 1}),
+              HasSubstr("a number is less than 1"));
+  const at::Tensor x = at::rand({2, 3, 8});
+  EXPECT_THAT(
+      thrown_by_operator("aten::_native_multi_head_attention",
+                         {x, x, x, 8, 0, at::rand({24, 8}), at::rand({24}), at::rand({8, 8}),
+                          at::rand({8}), c10::IValue(), true, true, c10::IValue()}),
+      HasSubstr("a number is less than 1"));
 }
 
 }  // namespace
