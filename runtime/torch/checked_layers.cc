@@ -127,11 +127,12 @@ bool are_batch_sizes(const at::Tensor& sizes) {
   return end[-1] > 0 && std::is_sorted(first, end, std::greater<>());
 }
 
-/// Returns whether an LSTM's states are of as many layers.
+/// Returns whether an LSTM's states are of as many layers, and each has as many dimensions as it
+/// takes for granted.
 bool are_states(const c10::IValue& states) {
   const std::vector<at::Tensor> all = states.toTensorVector();
   return std::ranges::all_of(
-      all, [&](const at::Tensor& one) { return one.dim() > 0 && one.size(0) == all[0].size(0); });
+      all, [&](const at::Tensor& one) { return one.dim() == 3 && one.size(0) == all[0].size(0); });
 }
 
 /// Checks packed sequences, of which kernels write as many lengths as batch sizes fall by, and
@@ -231,15 +232,17 @@ void check_divisors(const char* name, const std::vector<std::string>& arguments)
   });
 }
 
-/// Checks that there is something to multiply.
-void check_rows(const char* name) {
+/// Checks that each sample has something in it: kernels of few bits divide by its size, or read it.
+void check_samples(const char* name) {
   put_before_each(name, [name](const c10::FunctionSchema& schema) -> StackCheck {
-    return
-        [name, input = StackArgument(schema, schema.arguments().at(0).name())](const Stack& stack) {
-          const at::Tensor rows = input.tensor_in(stack);
-          if (!rows.defined() || (rows.dim() > 0 && rows.size(-1) > 0)) return;
-          throw std::runtime_error(fmt::format("{}: its input has rows of nothing", name));
-        };
+    return [name,
+            input = StackArgument(schema, schema.arguments().at(0).name())](const Stack& stack) {
+      const at::Tensor all = input.tensor_in(stack);
+      if (!all.defined() || (all.dim() > 0 && std::ranges::count(all.sizes().slice(1), 0) == 0)) {
+        return;
+      }
+      throw std::runtime_error(fmt::format("{}: its input has samples of nothing", name));
+    };
   });
 }
 
@@ -278,7 +281,13 @@ void check_layers() {
        {"quantized::linear", "quantized::linear_relu", "quantized::linear_dynamic",
         "quantized::linear_relu_dynamic", "quantized::linear_dynamic_fp16",
         "quantized::linear_relu_dynamic_fp16"}) {
-    check_rows(linear);
+    check_samples(linear);
+  }
+  for (const char* const upsample :
+       {"aten::upsample_nearest1d", "aten::upsample_nearest2d", "aten::upsample_nearest3d",
+        "aten::_upsample_nearest_exact1d", "aten::_upsample_nearest_exact2d",
+        "aten::_upsample_nearest_exact3d", "aten::upsample_bilinear2d"}) {
+    check_samples(upsample);
   }
 }
 

@@ -107,15 +107,16 @@ TEST(CheckedLayers, StepsOfPackedSequencesOnlyFall) {
 }
 
 TEST(CheckedLayers, StatesOfLayersAreOfAsManyLayers) {
-  const auto states = [](std::int64_t layers) {
-    return thrown_by_layer("x, h, c, w, v",
-                           "torch.lstm(x, [h, c], [w, v], False, 1, 0.0, False, False, "
-                           "False)[0]",
-                           {at::rand({2, 3, 4}), at::rand({1, 3, 4}), at::rand({layers, 3, 4}),
-                            at::rand({16, 4}), at::rand({16, 4})});
+  const auto lstm = [](const at::Tensor& hidden, const at::Tensor& cells) {
+    return thrown_by_layer(
+        "x, h, c, w, v", "torch.lstm(x, [h, c], [w, v], False, 1, 0.0, False, False, False)[0]",
+        {at::rand({2, 3, 4}), hidden, cells, at::rand({16, 4}), at::rand({16, 4})});
   };
-  EXPECT_EQ(states(1), "nothing");
-  EXPECT_THAT(states(0), HasSubstr("hx has states of other layers"));
+  EXPECT_EQ(lstm(at::rand({1, 3, 4}), at::rand({1, 3, 4})), "nothing");
+  EXPECT_THAT(lstm(at::rand({1, 3, 4}), at::rand({0, 3, 4})),
+              HasSubstr("hx has states of other layers"));
+  EXPECT_THAT(lstm(at::rand({1, 1, 3, 4}), at::rand({1, 3, 4})),
+              HasSubstr("hx has states of other layers"));
 }
 
 TEST(CheckedLayers, BagsOfIndicesLieOneBehindTheOther) {
@@ -168,7 +169,10 @@ TEST(CheckedLayers, PicturesAreNotLargerThanTheirScalesMakeThem) {
 TEST(CheckedLayers, NothingIsDividedByNone) {
   const at::Tensor few = at::quantize_per_tensor(at::rand({2, 0}), 0.1, 3, at::kQUInt8);
   EXPECT_THAT(thrown_by_operator("quantized::linear", {few, c10::IValue(), 0.1, 3}),
-              HasSubstr("its input has rows of nothing"));
+              HasSubstr("its input has samples of nothing"));
+  const at::Tensor lines = at::quantize_per_tensor(at::rand({2, 3, 0, 4}), 0.1, 3, at::kQUInt8);
+  EXPECT_THAT(thrown_by_layer("x", "torch.upsample_nearest2d(x, [8, 8])", {lines}),
+              HasSubstr("its input has samples of nothing"));
   const at::Tensor kernel = at::quantize_per_tensor(at::rand({4, 4, 3, 3}), 0.1, 0, at::kQInt8);
   const auto list = [](std::vector<std::int64_t> numbers) {
     return c10::List<std::int64_t>(std::move(numbers));
