@@ -176,9 +176,9 @@ Expected<PictureLayout> lay_out(const GraphPicture& picture, Heat heat, const Gr
   if (!code && code.error().code == ErrorCode::kNotFound) {
     return fail(
         ErrorCode::kUnavailable,
-        "{}: a picture is laid out by Graphviz: install it (apt install graphviz), or write "
+        "{} is not there: Graphviz lays out pictures: install it (apt install graphviz), or write "
         "--format dot, which does without",
-        code.error().message);
+        graphviz.program);
   }
   if (!code) return tl::unexpected(code.error());
   if (*code != 0) {
