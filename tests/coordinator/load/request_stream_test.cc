@@ -144,22 +144,22 @@ TEST_F(RequestStreamTest, WhatIsDoneWithAResultHoldsUpNoRequest) {
 }
 
 TEST_F(RequestStreamTest, NothingIsSentWhoseAnswerNobodyWouldListenFor) {
-  constexpr int kWindow = 2;
+  constexpr std::size_t kMost = 4;  // two windows
   for (int i = 0; i < 9; ++i) add("r" + std::to_string(i));
-  // The first result is not done with until the stream holds all that it may: two windows.
+  // The first result is not done with until the stream holds all that it may.
   BoundedQueue<int> asked(1);
   BoundedQueue<int> too_many(9);
   bool is_done = false;
   listed_.on_next = [&](std::size_t number) {
-    if (number == 2 * kWindow - 1) static_cast<void>(asked.push(0));
-    if (number == 2 * kWindow) static_cast<void>(too_many.push(0));
+    if (number == kMost - 1) static_cast<void>(asked.push(0));
+    if (number == kMost) static_cast<void>(too_many.push(0));
   };
   kept_.on_first = [&] {
     EXPECT_TRUE(asked.pop(deadline_after(std::chrono::seconds(30))));
     EXPECT_FALSE(too_many.pop(deadline_after(std::chrono::milliseconds(100))));
     is_done = true;
   };
-  ASSERT_FALSE(stream(kWindow).broken);
+  ASSERT_FALSE(stream(2).broken);
   EXPECT_TRUE(is_done);
   EXPECT_EQ(kept_.names.size(), 9U);
 }
