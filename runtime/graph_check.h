@@ -11,6 +11,7 @@ namespace pareto::runtime {
 /// Checks every function of the module and of the archive it came from:
 /// - Each node is an operator that shards may use (archive/operator_review.h).
 /// - Calls lead to functions of the archive.
+/// - No operator writes its result into a tensor that it is given.
 /// - No cast takes a value for what it is not (torch/sound_casts.h), and the values of the archive
 ///   are of their types (declared_types.h).
 /// - No container holds values of any type: it could hold itself, and freeing it would use up the

@@ -12,7 +12,6 @@
 #include "runtime/graph_check.h"
 #include "runtime/torch/compat.h"
 #include "runtime/torch/convert.h"
-#include "runtime/torch/given_results.h"
 #include "runtime/torch/interruption.h"
 #include "runtime/torch/map_devices.h"
 #include "runtime/torch/safe_operators.h"
@@ -46,7 +45,7 @@ void name_scopes(const torch::jit::Module& module, const plan::Shard& shard) {
 
 struct LoadedArchive {
   torch::jit::Module module;
-  bool writes_own_weights = false;  ///< those that it is given must be no others'
+  bool needs_own_weights = false;  ///< those that it is given must be no others'
 };
 
 Expected<LoadedArchive> load_archive(const plan::Shard& shard, c10::Device device,
@@ -58,7 +57,6 @@ Expected<LoadedArchive> load_archive(const plan::Shard& shard, c10::Device devic
     PARETO_TRY(hide_debug_records(archive));
     torch::jit::Module module = torch::jit::load(std::make_shared<MemoryReader>(archive), device);
     PARETO_TRY(with_context(check_graphs(module), "the archive"));
-    PARETO_TRY(with_context(check_given_results(module), "the archive"));
     PARETO_TRY(with_context(check_tensor_bounds(module), "the archive"));
     const auto method = module.find_method("run");
     if (!method) return fail(ErrorCode::kCorrupt, "the archive has no method run");
@@ -74,10 +72,11 @@ Expected<LoadedArchive> load_archive(const plan::Shard& shard, c10::Device devic
     // not count as operators.
     auto graph = method->graph();
     torch::jit::ConstantPropagation(graph);
-    if (written == WrittenWeights::kCopied) keep_weights(module);
+    const bool copied = written == WrittenWeights::kCopied;
+    if (copied) keep_weights(module);
     name_scopes(module, shard);
-    const bool writes = writes_own_weights(module);
-    return LoadedArchive{std::move(module), writes};
+    const bool needs_own = copied && writes_own_weights(module);
+    return LoadedArchive{std::move(module), needs_own};
   } catch (const std::exception& error) {
     return fail(ErrorCode::kCorrupt, "LibTorch {} cannot load the archive (written by {}): {}",
                 torch_version(), shard.torch_version, first_line(error));
@@ -129,7 +128,6 @@ Expected<torch::jit::Module> load_module(const plan::Shard& shard, const WeightS
                                          c10::Device device, WrittenWeights written) {
   PARETO_ASSIGN(const LoadedArchive archive, load_archive(shard, device, written));
   const torch::jit::Module& module = archive.module;
-  const bool own = archive.writes_own_weights && written == WrittenWeights::kCopied;
   PARETO_TRY(check_all_named(module, shard));
   for (const plan::WeightRef& weight : shard.weights) {
     if (!module.hasattr(weight.name)) {
@@ -142,7 +140,7 @@ Expected<torch::jit::Module> load_module(const plan::Shard& shard, const WeightS
     PARETO_ASSIGN(const Tensor tensor, fetch_weight(weight, weights));
     try {
       at::Tensor given = to_torch(tensor).to(device);
-      module._ivalue()->setAttr(weight.name, own ? given.clone() : given);
+      module._ivalue()->setAttr(weight.name, archive.needs_own_weights ? given.clone() : given);
     } catch (const std::exception& error) {
       return fail(ErrorCode::kCorrupt, "weight {}: {}", weight.name, first_line(error));
     }

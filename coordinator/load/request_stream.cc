@@ -253,8 +253,8 @@ StreamEnd run_stream(transport::Link& source, transport::Link& sink, std::uint64
     if (options.on_break) std::call_once(broken, options.on_break, error);
   };
   {
-    // What is done with results takes its time, and is not the pipeline's. There is a place for
-    // each, because nobody listens to devices while a result waits for one.
+    // Their user takes a time that is not the pipeline's. There is a place for each result, because
+    // nobody listens to devices while one waits for a place.
     BoundedQueue<StreamResult> landed(flight.most_results());
     const std::jthread landing([&] {
       while (auto result = landed.pop()) {

@@ -185,8 +185,9 @@ bool SweepRunner::stopped() const {
 }
 
 std::string SweepRunner::phase_of(const Pass& pass) const {
-  if (!pass.phase.empty())
+  if (!pass.phase.empty()) {
     return pass.repeat ? pass.phase + ", again after a disturbance" : pass.phase;
+  }
   return fmt::format("{} of {} measured", queue_.measured(), counted(queue_.size(), "plan"));
 }
 

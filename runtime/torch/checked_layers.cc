@@ -277,17 +277,14 @@ void check_layers() {
     check_divisors(pack, {"stride", "dilation", "groups"});
   }
   check_divisors("quantized::group_norm", {"num_groups"});
-  for (const char* const linear :
+  for (const char* const layer :
        {"quantized::linear", "quantized::linear_relu", "quantized::linear_dynamic",
         "quantized::linear_relu_dynamic", "quantized::linear_dynamic_fp16",
-        "quantized::linear_relu_dynamic_fp16"}) {
-    check_samples(linear);
-  }
-  for (const char* const upsample :
-       {"aten::upsample_nearest1d", "aten::upsample_nearest2d", "aten::upsample_nearest3d",
-        "aten::_upsample_nearest_exact1d", "aten::_upsample_nearest_exact2d",
-        "aten::_upsample_nearest_exact3d", "aten::upsample_bilinear2d"}) {
-    check_samples(upsample);
+        "quantized::linear_relu_dynamic_fp16", "aten::upsample_nearest1d",
+        "aten::upsample_nearest2d", "aten::upsample_nearest3d", "aten::_upsample_nearest_exact1d",
+        "aten::_upsample_nearest_exact2d", "aten::_upsample_nearest_exact3d",
+        "aten::upsample_bilinear2d"}) {
+    check_samples(layer);
   }
 }
 

@@ -203,5 +203,31 @@ TEST(CheckGraphs, EveryFunctionOfTheArchiveIsChecked) {
   EXPECT_THAT(graph_refusal(module), HasSubstr("mine::read_anything"));
 }
 
+Expected<> checked_body(const std::string& body) {
+  return check_graphs(checked_module("def run(self, x):\n" + body + "    return (x,)\n"));
+}
+
+TEST(CheckGraphs, OperatorsThatWriteIntoAGivenTensorAreRefusedByName) {
+  for (const char* const body :
+       {"    torch.add(x, x, out=x)\n", "    for i in range(3):\n        torch.add(x, i, out=x)\n",
+        "    if bool(x.sum() > 1):\n        torch.add(x, x, alpha=2, out=x)\n"}) {
+    const auto refused = checked_body(body);
+    ASSERT_FALSE(refused) << body;
+    EXPECT_EQ(refused.error().code, ErrorCode::kPermission);
+    EXPECT_THAT(refused.error().message,
+                HasSubstr("no shard may use aten::add with a tensor for its result"));
+  }
+  EXPECT_FALSE(checked_body("    y, i = torch.max(x, 0, max=x, max_values=x.to(4))\n"));
+}
+
+TEST(CheckGraphs, OperatorsThatWorkInPlacePass) {
+  for (const char* const body :
+       {"    x.add_(1)\n", "    x[0] = 3\n", "    l = [x]\n    l.append(x)\n    l[0] = x\n",
+        "    x.copy_(x + 1)\n    x.clamp_(0, 1)\n", "    x.index_put_([x.to(4)], x)\n"}) {
+    const auto passed = checked_body(body);
+    EXPECT_TRUE(passed) << body << passed.error().message;
+  }
+}
+
 }  // namespace
 }  // namespace pareto::runtime
