@@ -59,22 +59,29 @@ bool is_read(const std::string& pickle) {
   return lower_case(pickle) == "data.pkl" || lower_case(pickle) == "constants.pkl";
 }
 
-/// Checks that records are as large as tensors take for granted: LibTorch reads that many bytes of
-/// them. It reads a key to its first zero byte and finds names without the size of letters, so that
-/// a record must have the very name.
-Expected<> check_records_of(const ClaimedBytes& claimed, const std::string& pickle,
-                            const Records& records) {
-  for (const auto& [key, bytes] : claimed) {
+/// Checks what a pickle takes for granted of the records with its tensors' elements:
+/// - They are as large: LibTorch reads that many bytes of them. It reads a key to its first zero
+///   byte and finds names without the size of letters, so that a record must have the very name.
+/// - Settings of convolutions are some that it can compute with.
+Expected<> check_claims(const PickleClaims& claims, const std::string& pickle,
+                        const Records& records, const ReadRecord& read) {
+  for (const auto& [key, bytes] : claims.bytes) {
     if (bytes == 0) continue;
     const std::string name = folder_of(pickle) + key;
     const auto found = std::ranges::find(records, name, &Record::name);
     if (found == records.end() || !is_number(key)) {
-      if (!is_read(pickle)) continue;
       return fail(ErrorCode::kCorrupt, "a tensor of {} bytes has no record in {}", bytes,
                   folder_of(pickle));
     }
-    if (found->size >= bytes) continue;
-    return fail(ErrorCode::kCorrupt, "a tensor of {} bytes has {} ({})", bytes, found->size, name);
+    if (found->size < bytes) {
+      return fail(ErrorCode::kCorrupt, "a tensor of {} bytes has {} ({})", bytes, found->size,
+                  name);
+    }
+    const auto settings = claims.settings.find(key);
+    if (settings == claims.settings.end()) continue;
+    PARETO_ASSIGN(const std::string record,
+                  read(static_cast<std::size_t>(found - records.begin())));
+    PARETO_TRY(check_convolution_settings(record, settings->second));
   }
   return {};
 }
@@ -90,8 +97,10 @@ Expected<> check_records(const Records& records, const ReadRecord& read, const C
       PARETO_TRY(with_context(check_code(text), "{}", name));
       chain.add(name, text);
     } else {
-      PARETO_ASSIGN(const ClaimedBytes claimed, with_context(check_values(text), "{}", name));
-      PARETO_TRY(with_context(check_records_of(claimed, name, records), "{}", name));
+      PARETO_ASSIGN(const PickleClaims claims, with_context(check_values(text), "{}", name));
+      if (is_read(name)) {
+        PARETO_TRY(with_context(check_claims(claims, name, records, read), "{}", name));
+      }
     }
     PARETO_TRY(with_context(others(name, text), "{}", name));
   }

@@ -24,8 +24,6 @@ constexpr std::string_view kDevice = "torch\ndevice";
 
 constexpr std::array<std::string_view, 2> kTensors{"torch._utils\n_rebuild_tensor",
                                                    "torch._utils\n_rebuild_tensor_v2"};
-/// Packed convolutions, without the dimensions behind the name.
-constexpr std::string_view kPackedConvolution = "__torch__.torch.classes.quantized.Conv";
 constexpr std::string_view kQuantisedTensor = "torch._utils\n_rebuild_qtensor";
 /// Functions that make tensors of which nothing can be known before: of indices that are not
 /// compared with sizes, and of what another function makes.
@@ -51,21 +49,13 @@ std::uint64_t element_size(std::string_view storage) {
   return 16;
 }
 
-/// Returns whether a class is one of packed convolutions. It may be written as a module and a name
-/// in several ways.
-bool is_packed_convolution(std::string_view class_name) {
-  std::string name(class_name);
-  std::ranges::replace(name, '\n', '.');
-  return name.starts_with(kPackedConvolution);
-}
-
 /// A pickle's machine, of which little is kept of a value but how deep it is. Threads: one owner.
 class PickleScan {
  public:
   explicit PickleScan(std::string_view pickle) : size_(pickle.size()), rest_(pickle) {}
 
-  Expected<ClaimedBytes> run() {
-    if (!rest_.starts_with(kStart)) return ClaimedBytes{};
+  Expected<PickleClaims> run() {
+    if (!rest_.starts_with(kStart)) return PickleClaims{};
     rest_.remove_prefix(kStart.size());
     while (!rest_.empty() && !ended_) {
       const auto instruction = static_cast<unsigned char>(rest_.front());
@@ -83,6 +73,7 @@ class PickleScan {
   Expected<> step(unsigned char instruction) {
     switch (instruction) {
       case 'N':
+        return push({.kind = Kind::kNone});
       case 0x88:
       case 0x89:
         return push({});
@@ -255,7 +246,7 @@ class PickleScan {
   /// elements).
   Expected<> claim() {
     PARETO_ASSIGN(const Taken taken, pop(1));
-    const PickledValue& tuple = values_[taken.top];
+    const PickledValue tuple = values_[taken.top];
     const PickledValue* const count = values_.element(tuple, 4);
     if (count == nullptr || count->kind != Kind::kNumber) {
       return fail(ErrorCode::kCorrupt,
@@ -268,14 +259,21 @@ class PickleScan {
                                element_size(values_.element(tuple, 1)->text), &bytes)) {
       return fail(ErrorCode::kCorrupt, "its values have a tensor of {} elements", elements);
     }
-    std::uint64_t& most = claimed_[std::string(values_.element(tuple, 2)->text)];
+    const std::string_view record = values_.element(tuple, 2)->text;
+    std::uint64_t& most = claimed_.bytes[std::string(record)];
     most = std::max(most, bytes);
-    return push({.number = elements, .depth = taken.deepest + 1, .kind = Kind::kStorage});
+    return push({.text = record,
+                 .number = elements,
+                 .depth = taken.deepest + 1,
+                 .first = tuple.first,
+                 .count = tuple.count,
+                 .kind = Kind::kStorage});
   }
   /// Puts the topmost values into the one below them.
   Expected<> add(std::size_t count) {
+    if (count >= stack_.size()) return nothing_there();
+    const std::vector<Id> put(stack_.end() - static_cast<std::ptrdiff_t>(count), stack_.end());
     PARETO_ASSIGN(const Taken taken, pop(count));
-    if (stack_.empty()) return nothing_there();
     PickledValue& changed = values_[stack_.back()];
     // A value that others hold already would make these deeper, unseen, or hold itself.
     if (changed.done) {
@@ -283,7 +281,7 @@ class PickleScan {
     }
     changed.depth = std::max(changed.depth, taken.deepest + 1);
     changed.parts += taken.parts;
-    if (changed.kind == Kind::kList) changed.count += static_cast<std::uint32_t>(count);
+    if (changed.kind == Kind::kList) values_.extend(changed, put);
     return check_size(changed);
   }
   static tl::unexpected<Error> no_function() {
@@ -315,14 +313,16 @@ class PickleScan {
     const PickledValue* const list = values_.element(arguments, 0);
     if (result.done && list != nullptr && list->kind == Kind::kList) {
       result.kind = Kind::kList;
+      result.number = list->number;
+      result.first = list->first;
       result.count = list->count;
     }
-    if (is_packed_convolution(function.text)) {
-      PARETO_TRY(check_packed_convolution(values_, arguments));
-    }
+    PARETO_TRY(check_packed_layer(values_, arguments, function.text, claimed_.settings));
     const bool quantised = function.text == kQuantisedTensor;
     if (quantised || std::ranges::find(kTensors, function.text) != kTensors.end()) {
       PARETO_ASSIGN(result.number, elements_of_tensor(values_, arguments, quantised));
+      result.first = arguments.first;
+      result.count = arguments.count;
       result.kind = Kind::kTensor;
     }
     return push(result);
@@ -350,11 +350,11 @@ class PickleScan {
   std::vector<Id> stack_;
   std::vector<std::size_t> marks_;
   std::unordered_map<std::size_t, Id> memo_;
-  ClaimedBytes claimed_;
+  PickleClaims claimed_;
 };
 
 }  // namespace
 
-Expected<ClaimedBytes> check_values(std::string_view pickle) { return PickleScan(pickle).run(); }
+Expected<PickleClaims> check_values(std::string_view pickle) { return PickleScan(pickle).run(); }
 
 }  // namespace pareto::runtime

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "core/base/error.h"
+#include "runtime/archive/packed_layers.h"
 
 namespace pareto::runtime {
 
@@ -24,15 +25,22 @@ inline constexpr std::uint64_t kMostRepeatedParts = 20'000'000;
 /// elements.
 using ClaimedBytes = std::map<std::string, std::uint64_t, std::less<>>;
 
+/// Claims of a pickle about the records that hold its tensors' elements.
+struct PickleClaims {
+  ClaimedBytes bytes;
+  ConvolutionSettings settings;
+};
+
 /// Checks a pickle without making its values:
 /// - Values must be there when they are taken, nest no deeper than kDeepestValue, and hold nothing
 ///   that holds them. They have few parts in common (kMostRepeatedParts).
 /// - Tensors must lie within their storages (pickled_values.h).
+/// - Packed layers must have their parts (packed_layers.h).
 /// - What is called must have a name.
 /// - The types written in it must nest no deeper than code may.
 ///
 /// An instruction that LibTorch does not know ends the check, because LibTorch refuses it.
 /// Fails: kCorrupt.
-Expected<ClaimedBytes> check_values(std::string_view pickle);
+Expected<PickleClaims> check_values(std::string_view pickle);
 
 }  // namespace pareto::runtime

@@ -5,11 +5,6 @@ namespace {
 
 using Kind = PickledValue::Kind;
 
-/// Places in the arguments of a tensor.
-enum : std::size_t { kStoragePlace, kOffsetPlace, kSizesPlace, kStridesPlace, kScalesPlace };
-/// Places in a tuple of scales: how they are applied, and what follows if each channel has its own.
-enum : std::size_t { kScalePlace = 1, kZeroPointPlace, kAxisPlace };
-
 tl::unexpected<Error> bad_tensor(std::string_view what) {
   return fail(ErrorCode::kCorrupt, "its values have a tensor {}", what);
 }
@@ -77,12 +72,6 @@ Expected<> check_channels(const PickledValues& values, const PickledValue& argum
   return {};
 }
 
-/// Parts of a packed convolution in its forms.
-constexpr std::size_t kPackedParts = 3;
-constexpr std::size_t kPackedPartsOfVersion1 = 6;
-/// Its settings and its weight.
-constexpr std::size_t kPackedTensors = 2;
-
 }  // namespace
 
 PickledValues::Id PickledValues::add(const PickledValue& value) {
@@ -98,9 +87,30 @@ PickledValues::Id PickledValues::add_tuple(PickledValue tuple, std::span<const I
   return add(tuple);
 }
 
-const PickledValue* PickledValues::element(const PickledValue& tuple, std::size_t index) const {
-  if (tuple.kind != Kind::kTuple || index >= tuple.count) return nullptr;
-  return &values_[elements_[tuple.first + index]];
+void PickledValues::extend(PickledValue& list, std::span<const Id> elements) {
+  if (list.count == 0) {
+    list.first = static_cast<std::uint32_t>(elements_.size());
+    list.number = static_cast<std::int64_t>(elements.size());
+    elements_.insert(elements_.end(), elements.begin(), elements.end());
+  }
+  list.count += static_cast<std::uint32_t>(elements.size());
+}
+
+const PickledValue* PickledValues::element(const PickledValue& whole, std::size_t index) const {
+  std::size_t known = 0;
+  switch (whole.kind) {
+    case Kind::kTuple:
+    case Kind::kTensor:
+    case Kind::kStorage:
+      known = whole.count;
+      break;
+    case Kind::kList:
+      known = static_cast<std::size_t>(whole.number);
+      break;
+    default:
+      return nullptr;
+  }
+  return index < known ? &values_[elements_[whole.first + index]] : nullptr;
 }
 
 Expected<std::int64_t> elements_of_tensor(const PickledValues& values,
@@ -108,16 +118,6 @@ Expected<std::int64_t> elements_of_tensor(const PickledValues& values,
   PARETO_ASSIGN(const std::int64_t elements, elements_within_storage(values, arguments));
   if (quantised) PARETO_TRY(check_channels(values, arguments));
   return elements;
-}
-
-Expected<> check_packed_convolution(const PickledValues& values, const PickledValue& state) {
-  const bool is_first_version = is_of_kind(values.element(state, 0), Kind::kTensor);
-  const std::size_t parts = is_first_version ? kPackedPartsOfVersion1 : kPackedParts;
-  const PickledValue* const tensors = values.element(state, 1);
-  const bool has_tensors =
-      is_first_version || (is_of_kind(tensors, Kind::kList) && tensors->count >= kPackedTensors);
-  if (values.element(state, parts - 1) != nullptr && has_tensors) return {};
-  return fail(ErrorCode::kCorrupt, "its values have a packed convolution that lacks parts");
 }
 
 }  // namespace pareto::runtime

@@ -20,20 +20,24 @@ inline constexpr std::size_t kMostDimensions = 64;
 struct PickledValue {
   enum class Kind : std::uint8_t {
     kOther,
+    kNone,
     kNumber,    ///< a whole number
-    kTuple,     ///< a tuple, whose elements are known
-    kList,      ///< a list of that many elements
+    kTuple,     ///< a tuple
+    kList,      ///< a list
     kFunction,  ///< what can be called; an object that is about to be filled, too
-    kStorage,   ///< a storage of that many elements
-    kTensor,    ///< a tensor of that many elements
+    kStorage,   ///< a storage
+    kTensor,    ///< a tensor
   };
 
-  std::string_view text{};  ///< text of a string, or a function's name: "torch._utils\nf"
+  /// Text of a string, a function's name ("torch._utils\nf"), or the record of a storage.
+  std::string_view text{};
+  /// A whole number; elements of a storage or a tensor; elements that are known of a list, which
+  /// are those that it got first.
   std::int64_t number = 0;
   std::uint64_t parts = 1;  ///< itself and all that it holds, in each place that holds it
   std::uint32_t depth = 0;
-  std::uint32_t first = 0;  ///< place of a tuple's first element
-  std::uint32_t count = 0;  ///< how many elements a tuple or a list has
+  std::uint32_t first = 0;  ///< place of the first element, or of what it is made of
+  std::uint32_t count = 0;  ///< elements of a list or a tuple; parts that it is made of
   Kind kind = Kind::kOther;
   bool done = false;  ///< true if others may hold it: nothing is put into it any more
 };
@@ -47,25 +51,35 @@ class PickledValues {
   Id add(const PickledValue& value);
   /// Adds a tuple of these elements. They were taken from a stack, so that each counts once.
   Id add_tuple(PickledValue tuple, std::span<const Id> elements);
+  /// Puts elements into a list. They were taken from a stack, too.
+  void extend(PickledValue& list, std::span<const Id> elements);
   PickledValue& operator[](Id id) { return values_[id]; }
   const PickledValue& operator[](Id id) const { return values_[id]; }
-  /// Returns an element of a tuple; null if it has fewer, or is no tuple.
-  const PickledValue* element(const PickledValue& tuple, std::size_t index) const;
+  /// Returns an element of a tuple or a list, or a part of what a tensor or a storage is made of;
+  /// null if it is not known.
+  const PickledValue* element(const PickledValue& whole, std::size_t index) const;
 
  private:
   std::vector<PickledValue> values_{1};
   std::vector<Id> elements_;
 };
 
+/// Places in what a tensor is made of. If channels have scales of their own, those are a tuple with
+/// the axis of the channels.
+enum TensorPlace : std::size_t {
+  kStoragePlace,
+  kOffsetPlace,
+  kSizesPlace,
+  kStridesPlace,
+  kScalesPlace,
+};
+/// Places in a tuple of scales: how they are applied, and what follows.
+enum ScalesPlace : std::size_t { kSchemePlace, kScalePlace, kZeroPointPlace, kAxisPlace };
+
 /// Returns the number of elements of a tensor that is made of `arguments`: a storage, an offset,
 /// sizes, strides and, if it is quantised, its scales. Fails: kCorrupt (one of these is not known;
 /// it is larger than its storage, or has fewer scales than channels).
 Expected<std::int64_t> elements_of_tensor(const PickledValues& values,
                                           const PickledValue& arguments, bool quantised);
-
-/// Checks what a packed convolution is made of. LibTorch takes its parts without a look at how many
-/// there are: a tensor and five more in the form of its version 1; else a version, two tensors or
-/// more, and a bias. Fails: kCorrupt.
-Expected<> check_packed_convolution(const PickledValues& values, const PickledValue& state);
 
 }  // namespace pareto::runtime

@@ -210,7 +210,8 @@ std::span<const OperatorGroup> refused_operators() {
        "quantized_lstm_cell_dynamic quantized_rnn_relu_cell_dynamic "
        "quantized_rnn_tanh_cell_dynamic"},
       {"quantized", "its kernel uses sizes or indices that it does not check",
-       "embedding_4bit embedding_bag_4bit embedding_bag_byte"},
+       "conv_transpose3d conv_transpose3d_dynamic conv_transpose3d_prepack embedding_4bit "
+       "embedding_bag_4bit embedding_bag_byte"},
       {"c10d", "it talks to other machines",
        "allgather_ allreduce_ alltoall_ barrier broadcast_ gather_ recv_ reduce_ reduce_scatter_ "
        "scatter_ send"},

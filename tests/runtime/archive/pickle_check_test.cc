@@ -7,26 +7,19 @@
 #include <string>
 
 #include "tests/runtime/archive/made_archive.h"
+#include "tests/runtime/archive/made_pickle.h"
 #include "tests/runtime/archive/times.h"
 
 namespace pareto::runtime {
 namespace {
 
+using test::floats;
+using test::numbers;
+using test::pickle;
+using test::refusal_of_values;
+using test::storage;
+using test::text;
 using testing::HasSubstr;
-
-std::string text(const std::string& bytes) {
-  std::string size(4, '\0');
-  size[0] = static_cast<char>(bytes.size());
-  return "X" + size + bytes;
-}
-
-std::string pickle(const std::string& values) { return "\x80\x02" + values + "."; }
-
-/// A tensor's storage as LibTorch writes it, of elements in one byte.
-std::string storage(const std::string& type, const std::string& record, char elements) {
-  return "(" + text("storage") + "ctorch\n" + type + "\n" + text(record) + text("cpu") + "K" +
-         std::string(1, elements) + "tQ";
-}
 
 TEST(PickleCheck, TellsWhatTensorsTakeForGranted) {
   const std::vector<std::pair<std::string, std::uint64_t>> types{
@@ -35,10 +28,10 @@ TEST(PickleCheck, TellsWhatTensorsTakeForGranted) {
   for (const auto& [type, size] : types) {
     const auto claimed = check_values(pickle(storage(type, "7", 5)));
     ASSERT_TRUE(claimed) << claimed.error().message;
-    EXPECT_EQ(*claimed, (ClaimedBytes{{"7", 5 * size}})) << type;
+    EXPECT_EQ(claimed->bytes, (ClaimedBytes{{"7", 5 * size}})) << type;
   }
   // Of a class that nobody knows the most that an element may have.
-  EXPECT_EQ(check_values(pickle(storage("NewStorage", "7", 5)))->at("7"), 80U);
+  EXPECT_EQ(check_values(pickle(storage("NewStorage", "7", 5)))->bytes.at("7"), 80U);
 }
 
 TEST(PickleCheck, OfSeveralTensorsInARecordTheLargestCounts) {
@@ -46,7 +39,7 @@ TEST(PickleCheck, OfSeveralTensorsInARecordTheLargestCounts) {
       check_values(pickle("(" + storage("FloatStorage", "0", 5) + storage("DoubleStorage", "0", 3) +
                           storage("ByteStorage", "0", 9) + storage("FloatStorage", "1", 2) + "t"));
   ASSERT_TRUE(claimed) << claimed.error().message;
-  EXPECT_EQ(*claimed, (ClaimedBytes{{"0", 24}, {"1", 8}}));
+  EXPECT_EQ(claimed->bytes, (ClaimedBytes{{"0", 24}, {"1", 8}}));
 }
 
 TEST(PickleCheck, ElementsThatNoFileHasAreRefused) {
@@ -101,25 +94,6 @@ TEST(PickleCheck, TypesInWordsNestNoDeeperThanCode) {
   EXPECT_TRUE(check_values(tagged(deep)));
 }
 
-/// Returns a tuple of small whole numbers.
-std::string numbers(const std::string& bytes) {
-  std::string tuple = "(";
-  for (const char byte : bytes) tuple += std::string("K") + byte;
-  return tuple + "t";
-}
-
-/// Returns a tensor of float32 numbers in a storage of `elements`.
-std::string floats(char elements, const std::string& offset, const std::string& sizes,
-                   const std::string& strides) {
-  return "ctorch._utils\n_rebuild_tensor_v2\n(" + storage("FloatStorage", "0", elements) + offset +
-         sizes + strides + "\x89" + "ccollections\nOrderedDict\n)RtR";
-}
-
-std::string floats(char elements, char offset, const std::string& sizes,
-                   const std::string& strides) {
-  return floats(elements, std::string("K") + offset, numbers(sizes), numbers(strides));
-}
-
 /// Returns a quantised tensor of four channels of two.
 std::string channels(const std::string& scales, const std::string& zero_points,
                      const std::string& axis) {
@@ -127,14 +101,6 @@ std::string channels(const std::string& scales, const std::string& zero_points,
          std::string(1, '\0') + numbers({4, 2}) + numbers({2, 1}) +
          "(ctorch\nper_channel_affine\n" + scales + zero_points + axis + "t" + "\x89" +
          "ccollections\nOrderedDict\n)RtR";
-}
-
-/// Returns why the values are refused; empty: they are not.
-std::string refusal_of_values(const std::string& values) {
-  const auto checked = check_values(pickle(values));
-  if (checked) return "";
-  EXPECT_EQ(checked.error().code, ErrorCode::kCorrupt);
-  return checked.error().message;
 }
 
 TEST(PickleCheck, TensorsLieWithinTheirStorage) {
@@ -189,32 +155,6 @@ TEST(PickleCheck, ChannelsHaveAsManyScalesAndZeroPoints) {
                         axis + numbers({8}) + numbers({1}) + "(ctorch\nper_tensor_affine\nG" +
                         std::string(8, '\0') + axis + "t\x89NtR"),
       "");
-}
-
-TEST(PickleCheck, PackedConvolutionsHaveAllTheirParts) {
-  const auto packed = [](const std::string& state, const std::string& name) {
-    return refusal_of_values("c" + name + "\n)\x81" + state + "b");
-  };
-  const std::string two = "ctorch.jit._pickle\nbuild_tensorlist\n](NNe\x85R";
-  const std::string one = "ctorch.jit._pickle\nbuild_tensorlist\n](Ne\x85R";
-  const std::string tensor = floats(6, '\0', "\x06", "\x01");
-  for (const char* const name : {"__torch__.torch.classes.quantized\nConv2dPackedParamsBase",
-                                 "__torch__\ntorch.classes.quantized.Conv3dPackedParamsBase"}) {
-    for (const std::string& whole : {"(" + text("2") + two + "]t",
-                                     std::string("(K\x03](K\x01K\x02"
-                                                 "e]t"),
-                                     "(" + tensor + "N]]]" + tensor + "t"}) {
-      EXPECT_EQ(packed(whole, name), "") << whole;
-    }
-    for (const std::string& lacking :
-         {"(" + text("2") + "t", "(" + text("2") + two + "t", "(" + text("2") + one + "]t",
-          "(" + text("2") + "}]t", "(" + tensor + "t", "(" + tensor + two + "]t", std::string(")"),
-          std::string("N"), std::string("(K\x03t")}) {
-      EXPECT_THAT(packed(lacking, name), HasSubstr("a packed convolution that lacks parts"))
-          << lacking;
-    }
-  }
-  EXPECT_EQ(packed("(Nt", "__torch__.torch.classes.quantized\nLinearPackedParamsBase"), "");
 }
 
 TEST(PickleCheck, TensorsThatNobodyKnowsAreRefused) {
