@@ -14,6 +14,7 @@
 #include "runtime/torch/convert.h"
 #include "runtime/torch/interruption.h"
 #include "runtime/torch/map_devices.h"
+#include "runtime/torch/operator_fusion.h"
 #include "runtime/torch/safe_operators.h"
 #include "runtime/torch/tensor_bounds.h"
 #include "runtime/torch/written_weights.h"
@@ -52,6 +53,7 @@ Expected<LoadedArchive> load_archive(const plan::Shard& shard, c10::Device devic
                                      WrittenWeights written) {
   try {
     install_safe_operators();
+    keep_operators_apart();
     PARETO_TRY(with_context(check_shard_archive(shard.archive), "the archive"));
     std::string archive = shard.archive;
     PARETO_TRY(hide_debug_records(archive));

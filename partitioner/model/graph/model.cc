@@ -14,6 +14,7 @@
 #include "partitioner/model/graph/hazards.h"
 #include "partitioner/model/graph/packed_weights.h"
 #include "runtime/torch/convert.h"
+#include "runtime/torch/operator_fusion.h"
 
 namespace pareto::model {
 namespace {
@@ -152,6 +153,7 @@ Model::~Model() = default;
 
 Expected<Model> Model::examine(Flat flat, std::vector<InputShape> inputs,
                                const std::vector<std::int64_t>& batches) {
+  runtime::keep_operators_apart();
   const std::string name = flat.model;
   PARETO_TRY(with_context(bind_inputs(flat, inputs), "model {}", name));
   PARETO_ASSIGN(auto state, with_context(own_state(flat), "model {}", name));
