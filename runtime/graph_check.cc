@@ -39,8 +39,8 @@ bool all_are_taken(const torch::jit::Node& node) {
 bool is_given_its_result(const torch::jit::Node& node) {
   const c10::FunctionSchema* const schema = node.maybeSchema();
   return schema != nullptr && std::ranges::any_of(schema->arguments(), [](const auto& argument) {
-           return argument.kwarg_only() && argument.alias_info() != nullptr &&
-                  argument.alias_info()->isWrite();
+           return (argument.kwarg_only() || argument.name() == "out") &&
+                  argument.alias_info() != nullptr && argument.alias_info()->isWrite();
          });
 }
 
