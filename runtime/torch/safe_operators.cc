@@ -11,6 +11,7 @@
 
 #include "core/base/counted.h"
 #include "runtime/torch/checked_layers.h"
+#include "runtime/torch/checked_tensors.h"
 #include "runtime/torch/compat.h"
 #include "runtime/torch/operator_checks.h"
 #include "runtime/torch/sound_casts.h"
@@ -85,6 +86,8 @@ const std::vector<ListLengths>& list_lengths() {
       {"aten::max_pool1d", {{"kernel_size", 1}, {"padding", 1}, {"dilation", 1}}},
       {"aten::quantized_max_pool1d", {{"kernel_size", 1}, {"padding", 1}, {"dilation", 1}}},
       {"quantized::max_pool1d", {{"kernel_size", 1}, {"padding", 1}, {"dilation", 1}}},
+      {"aten::_adaptive_avg_pool2d", {{"output_size", 2}}},
+      {"aten::_adaptive_avg_pool3d", {{"output_size", 3}}},
       {"aten::max_unpool2d", {{"output_size", 2}}},
       {"aten::max_unpool3d", {{"output_size", 3}, {"stride", 3}, {"padding", 3}}}};
   return kLengths;
@@ -196,6 +199,7 @@ void install_safe_operators() {
     put_before("aten::_tensor_to_list", is_any, check_row);
     check_casts();
     check_layers();
+    check_tensor_operators();
     put_before("aten::sort", sorts_list, check_sort);
     put_before("aten::sorted", sorts_list, check_sorted);
     return true;

@@ -1,41 +1,15 @@
 #include "runtime/torch/checked_layers.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <torch/csrc/jit/runtime/operator.h>
 
-#include "runtime/torch/safe_operators.h"
-#include "tests/runtime/torch/module_of.h"
+#include "tests/runtime/torch/thrown_by.h"
 
 namespace pareto::runtime {
 namespace {
 
 using testing::HasSubstr;
-
-/// Returns what code throws that computes an expression of tensors.
-std::string thrown_by_layer(const std::string& arguments, const std::string& expression,
-                            std::vector<c10::IValue> values) {
-  install_safe_operators();
-  try {
-    module_of("def run(self, " + arguments + "):\n    return " + expression + "\n")
-        .get_method("run")(std::move(values));
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "nothing";
-}
-
-/// Returns what an operator throws, called as the interpreter calls it.
-std::string thrown_by_operator(const char* name, torch::jit::Stack values) {
-  install_safe_operators();
-  try {
-    const auto all = torch::jit::getAllOperatorsFor(c10::Symbol::fromQualString(name));
-    all.at(0)->getOperation()(values);
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "nothing";
-}
 
 TEST(CheckedLayers, NormsHaveANumberInMemoryForEachChannel) {
   const at::Tensor x = at::rand({2, 4, 3});
@@ -93,32 +67,6 @@ TEST(CheckedLayers, NumbersOfLayersAreNotSoLargeThatTheirProductsAreZero) {
       HasSubstr("is not between"));
 }
 
-TEST(CheckedLayers, StepsOfPackedSequencesOnlyFall) {
-  const at::Tensor x = at::rand({5, 3});
-  const auto pad = [&](const at::Tensor& sizes) {
-    return thrown_by_operator("aten::_pad_packed_sequence", {x, sizes, true, 0.0, 0});
-  };
-  const auto whole = [](std::vector<std::int64_t> values) { return at::tensor(values, at::kLong); };
-  EXPECT_EQ(pad(whole({2, 2, 1})), "nothing");
-  for (const at::Tensor& sizes : {whole({2, -5}), whole({2, 1, 2}), whole({5, 0}), whole({}),
-                                  whole({1}).expand({5}), at::ones({5}), whole({5}).view({1, 1})}) {
-    EXPECT_THAT(pad(sizes), HasSubstr("batch_sizes are no counts that only fall"));
-  }
-}
-
-TEST(CheckedLayers, StatesOfLayersAreOfAsManyLayers) {
-  const auto lstm = [](const at::Tensor& hidden, const at::Tensor& cells) {
-    return thrown_by_layer(
-        "x, h, c, w, v", "torch.lstm(x, [h, c], [w, v], False, 1, 0.0, False, False, False)[0]",
-        {at::rand({2, 3, 4}), hidden, cells, at::rand({16, 4}), at::rand({16, 4})});
-  };
-  EXPECT_EQ(lstm(at::rand({1, 3, 4}), at::rand({1, 3, 4})), "nothing");
-  EXPECT_THAT(lstm(at::rand({1, 3, 4}), at::rand({0, 3, 4})),
-              HasSubstr("hx has states of other layers"));
-  EXPECT_THAT(lstm(at::rand({1, 1, 3, 4}), at::rand({1, 3, 4})),
-              HasSubstr("hx has states of other layers"));
-}
-
 TEST(CheckedLayers, BagsOfIndicesLieOneBehindTheOther) {
   const auto whole = [](std::vector<std::int64_t> values) { return at::tensor(values, at::kLong); };
   const auto sum = [&](const at::Tensor& indices, const at::Tensor& offsets) {
@@ -126,8 +74,10 @@ TEST(CheckedLayers, BagsOfIndicesLieOneBehindTheOther) {
                            {at::rand({6, 3}), indices, offsets});
   };
   EXPECT_EQ(sum(whole({1, 2, 5}), whole({0, 2, 2})), "nothing");
+  const std::int64_t most = std::numeric_limits<std::int64_t>::max();
   for (const at::Tensor& offsets :
-       {whole({0, std::int64_t{1} << 40, 2}), whole({0, 2, 1}), whole({0, 4}), whole({1, 2})}) {
+       {whole({0, std::int64_t{1} << 40, 2}), whole({0, 2, 1}), whole({0, 4}), whole({1, 2}),
+        whole({0, most, -most - 1, -1, 3})}) {
     EXPECT_THAT(sum(whole({1, 2, 5}), offsets), HasSubstr("or offsets lead elsewhere"));
   }
   EXPECT_THAT(sum(whole({1}).expand({1000}), whole({0})), HasSubstr("indices do not lie one"));
@@ -164,6 +114,67 @@ TEST(CheckedLayers, PicturesAreNotLargerThanTheirScalesMakeThem) {
   EXPECT_THAT(thrown_by_layer("x", "torch._upsample_bicubic2d_aa(x, [8, 300], False, 1.0, 2.0)",
                               {at::rand({2, 3, 8, 8})}),
               HasSubstr("8 times 2 is less than 300"));
+  const at::Tensor bytes = at::zeros({1, 1, 8}, at::kByte);
+  EXPECT_EQ(thrown_by_layer("x", "torch.upsample_nearest1d(x, [16], 2.0)", {bytes}), "nothing");
+  for (const char* const nearest : {"upsample_nearest1d", "_upsample_nearest_exact1d"}) {
+    EXPECT_THAT(thrown_by_layer("x", fmt::format("torch.{}(x, [8], 1e-30)", nearest), {bytes}),
+                HasSubstr("is less than 8"));
+  }
+}
+
+TEST(CheckedLayers, PaddingIsNoLargerHoweverItIsNamed) {
+  const std::int64_t far = -(std::int64_t{1} << 62);
+  for (const char* const kind : {"reflect", "replicate", "circular", "constant"}) {
+    EXPECT_THAT(thrown_by_layer("x, n: int", fmt::format("torch.pad(x, [n, 3], \"{}\")", kind),
+                                {at::rand({1, 1, 8}), far}),
+                HasSubstr("is not between"));
+  }
+  EXPECT_EQ(thrown_by_layer("x", "torch.pad(x, [2, 3], \"reflect\")", {at::rand({1, 1, 8})}),
+            "nothing");
+  EXPECT_EQ(
+      thrown_by_layer("x", "torch.constant_pad_nd(x, [2, 3], -1000000000)", {at::rand({1, 1, 8})}),
+      "nothing")
+      << "a value of an element";
+}
+
+TEST(CheckedLayers, ThereIsAScaleForEachDimensionOfAPicture) {
+  const auto resized = [](const std::vector<double>& scales) {
+    return thrown_by_operator("aten::__interpolate",
+                              {at::rand({1, 1, 4, 4}), c10::IValue(), scales, "nearest",
+                               c10::IValue(), c10::IValue(), false},
+                              "scale_list");
+  };
+  EXPECT_EQ(resized({2, 2}), "nothing");
+  EXPECT_THAT(resized({2}), HasSubstr("it has 1 scale for 2 dimensions"));
+  EXPECT_THAT(resized({}), HasSubstr("it has 0 scales for 2 dimensions"));
+}
+
+TEST(CheckedLayers, AttentionHasAValueForEachKey) {
+  // In LibTorch 1.13 the operator has another name.
+  const auto attend = [](const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                         const c10::IValue& mask) {
+    install_safe_operators();
+    const bool old = torch::jit::getAllOperatorsFor(
+                         c10::Symbol::fromQualString("aten::scaled_dot_product_attention"))
+                         .empty();
+    return old ? thrown_by_operator("aten::_scaled_dot_product_attention",
+                                    {query, key, value, mask, 0.0, false, false})
+               : thrown_by_operator("aten::scaled_dot_product_attention",
+                                    {query, key, value, mask, 0.0, false, c10::IValue(), false});
+  };
+  const c10::IValue none;
+  const auto rows = [](std::int64_t count) { return at::rand({1, 2, count, 16}); };
+  EXPECT_EQ(attend(rows(6), rows(3), at::rand({1, 2, 3, 8}), none), "nothing");
+  EXPECT_EQ(attend(rows(6), rows(3), rows(3), at::zeros({6, 3})), "nothing");
+  EXPECT_EQ(attend(rows(6), rows(3), rows(3), at::zeros({1, 1, 1, 3})), "nothing");
+  const auto expect_refused = [](const std::string& thrown) {
+    EXPECT_THAT(thrown, HasSubstr("its queries, keys, values and mask are not of one size"));
+  };
+  expect_refused(attend(rows(6), rows(1), rows(3000), none));
+  expect_refused(attend(rows(6), rows(64), rows(3), none));
+  expect_refused(attend(rows(6), at::rand({1, 2, 3, 8}), rows(3), none));
+  expect_refused(attend(rows(6), rows(3), rows(3), at::zeros({6, 2})));
+  expect_refused(attend(rows(6), rows(3), rows(3), at::zeros({2, 3})));
 }
 
 TEST(CheckedLayers, NothingIsDividedByNone) {
@@ -186,6 +197,70 @@ TEST(CheckedLayers, NothingIsDividedByNone) {
                          {x, x, x, 8, 0, at::rand({24, 8}), at::rand({24}), at::rand({8, 8}),
                           at::rand({8}), c10::IValue(), true, true, c10::IValue()}),
       HasSubstr("a number is less than 1"));
+}
+
+/// Sets LibTorch's engine for layers of few bits for as long as it lives.
+class QuantisedEngine {
+ public:
+  explicit QuantisedEngine(at::QEngine engine) { at::globalContext().setQEngine(engine); }
+  ~QuantisedEngine() { at::globalContext().setQEngine(before_); }
+  QuantisedEngine(const QuantisedEngine&) = delete;
+  QuantisedEngine& operator=(const QuantisedEngine&) = delete;
+
+ private:
+  const at::QEngine before_ = at::globalContext().qEngine();
+};
+
+TEST(CheckedLayers, OfFewBitsHaveSomethingToDivideBy) {
+  const auto few = [](std::vector<std::int64_t> sizes) {
+    return at::quantize_per_tensor(at::rand(sizes), 0.1, 3, at::kQUInt8);
+  };
+  EXPECT_THAT(thrown_by_operator("quantized::linear", {few({0}), c10::IValue(), 0.1, 3}),
+              HasSubstr("its input has samples of nothing"));
+  const auto activated = [](const at::Tensor& x) {
+    return thrown_by_layer("x", "torch.hardsigmoid(x)", {x});
+  };
+  EXPECT_THAT(activated(few({0, 3})), HasSubstr("has nothing in it"));
+  EXPECT_EQ(activated(at::rand({0, 3})), "nothing");
+  EXPECT_EQ(activated(few({2, 3})), "nothing");
+  EXPECT_THAT(thrown_by_operator("quantized::hardswish", {few({0}), 0.1, 3}),
+              HasSubstr("has nothing in it"));
+  EXPECT_THAT(thrown_by_layer("x", "torch.adaptive_avg_pool2d(x, [0, 0])", {few({1, 2, 3, 4})}),
+              HasSubstr("a number is less than 1"));
+  const auto pack = [](const at::Tensor& weight) {
+    return thrown_by_operator("quantized::linear_prepack",
+                              {at::quantize_per_tensor(weight, 0.1, 0, at::kQInt8), c10::IValue()});
+  };
+  EXPECT_EQ(pack(at::rand({2, 4})), "nothing");
+  const at::Tensor few_scales = at::quantize_per_channel(at::rand({4, 2}), at::ones({2}),
+                                                         at::zeros({2}, at::kLong), 1, at::kQInt8);
+  EXPECT_THAT(thrown_by_operator("quantized::linear_prepack", {few_scales, c10::IValue()}),
+              HasSubstr("its weight has fewer scales than outputs"));
+  for (const at::Tensor& bias : {at::ones({2}, at::kByte), at::ones({1}).expand({2})}) {
+    EXPECT_THAT(
+        thrown_by_operator("quantized::linear_prepack",
+                           {at::quantize_per_tensor(at::rand({2, 4}), 0.1, 0, at::kQInt8), bias}),
+        HasSubstr("its bias is not of float32 numbers"));
+  }
+  EXPECT_THAT(thrown_by_layer("x", "torch._adaptive_avg_pool2d(x, [3])", {few({1, 2, 3, 4})}),
+              HasSubstr("output_size has 1 number, not 2"));
+  EXPECT_THAT(pack(at::rand({0, 4})), HasSubstr("its weight has nothing in it"));
+}
+
+TEST(CheckedLayers, LinearLayersOfQnnpackTakeWhatTheirWeightsDo) {
+  const auto& engines = at::globalContext().supportedQEngines();
+  if (std::ranges::find(engines, at::QEngine::QNNPACK) == engines.end()) {
+    GTEST_SKIP() << "this LibTorch has no QNNPACK";
+  }
+  const QuantisedEngine engine(at::QEngine::QNNPACK);
+  const c10::IValue weight = result_of_operator(
+      "quantized::linear_prepack",
+      {at::quantize_per_tensor(at::rand({2, 4}), 0.1, 0, at::kQInt8), c10::IValue()});
+  const auto linear = [&](const at::Tensor& input) {
+    return thrown_by_operator("quantized::linear_dynamic", {input, weight, false});
+  };
+  EXPECT_EQ(linear(at::rand({3, 4})), "nothing");
+  EXPECT_THAT(linear(at::rand({3, 400})), HasSubstr("its input has sizes 3x400, its weight 2x4"));
 }
 
 }  // namespace

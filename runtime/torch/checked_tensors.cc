@@ -1,0 +1,177 @@
+#include "runtime/torch/checked_tensors.h"
+
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+#include "core/base/counted.h"
+#include "runtime/torch/compat.h"
+#include "runtime/torch/operator_checks.h"
+
+namespace pareto::runtime {
+namespace {
+
+using torch::jit::Stack;
+
+/// No tensor reaches further, in elements: of larger numbers LibTorch cannot count the bytes.
+constexpr std::int64_t kFurthest = std::int64_t{1} << 56;
+
+/// Most repeats of one thing. Of more, the sum might not be a number.
+constexpr std::int64_t kMostRepeats = std::int64_t{1} << 31;
+
+/// Returns whether strides lead no further than kFurthest.
+bool are_near(const std::vector<std::int64_t>& sizes, const std::vector<std::int64_t>& strides,
+              std::int64_t offset) {
+  if (sizes.size() != strides.size() || offset < 0) return false;
+  std::int64_t last = offset;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    std::int64_t span = 0;
+    if (sizes[i] < 0 || strides[i] < 0 || __builtin_mul_overflow(sizes[i], strides[i], &span) ||
+        __builtin_add_overflow(last, span, &last)) {
+      return false;
+    }
+  }
+  return last < kFurthest;
+}
+
+void check_strides(const char* name) {
+  put_before_each(name, [name](const c10::FunctionSchema& schema) -> StackCheck {
+    return [name, sizes = StackArgument(schema, "size"), strides = StackArgument(schema, "stride"),
+            offset = StackArgument(schema, "storage_offset")](const Stack& stack) {
+      const c10::IValue from = offset.in(stack);
+      if (are_near(sizes.in(stack).toIntVector(), strides.in(stack).toIntVector(),
+                   from.isInt() ? from.toInt() : 0)) {
+        return;
+      }
+      throw std::runtime_error(
+          fmt::format("{}: its sizes, strides and offset lead out of any tensor", name));
+    };
+  });
+}
+
+/// Checks that bytes are not seen as numbers with a scale, nor those with one as others.
+void check_seen_type(const char* name) {
+  put_before_each(name, [name](const c10::FunctionSchema& schema) -> StackCheck {
+    return [name, input = StackArgument(schema, "self"),
+            type = StackArgument(schema, "dtype")](const Stack& stack) {
+      const c10::IValue wanted = type.in(stack);
+      if (!wanted.isInt()) return;
+      const auto to = static_cast<c10::ScalarType>(wanted.toInt());
+      if (!c10::isQIntType(to) && to != c10::ScalarType::Undefined &&
+          !input.tensor_in(stack).is_quantized()) {
+        return;
+      }
+      throw std::runtime_error(fmt::format("{}: its bytes are no such numbers", name));
+    };
+  });
+}
+
+/// Checks that zero points of 32-bit numbers are whole: the kernel of those that are not divides by
+/// how many numbers a byte has.
+void check_zero_points(const char* name) {
+  put_before_each(name, [name](const c10::FunctionSchema& schema) -> StackCheck {
+    return [name, points = StackArgument(schema, "zero_points"),
+            type = StackArgument(schema, "dtype")](const Stack& stack) {
+      const c10::IValue to = type.in(stack);
+      if (!to.isInt() || to.toInt() != static_cast<std::int64_t>(c10::ScalarType::QInt32) ||
+          !points.tensor_in(stack).is_floating_point()) {
+        return;
+      }
+      throw std::runtime_error(fmt::format("{}: zero points are no whole numbers", name));
+    };
+  });
+}
+
+/// Checks that counts of repeats add up to a number: kernels write as they go through them.
+void check_repeats(const char* name) {
+  put_before_each(name, [name](const c10::FunctionSchema& schema) -> StackCheck {
+    return [name, repeats = StackArgument(schema, "repeats")](const Stack& stack) {
+      const c10::IValue value = repeats.in(stack);
+      const at::Tensor counts = value.isInt()      ? at::scalar_tensor(value.toInt(), at::kLong)
+                                : value.isTensor() ? value.toTensor()
+                                                   : at::Tensor();
+      if (!counts.defined()) return;
+      if (counts.ge(0).logical_and(counts.le(kMostRepeats)).all().item<bool>()) return;
+      throw std::runtime_error(
+          fmt::format("{}: a count is not between 0 and {}", name, kMostRepeats));
+    };
+  });
+}
+
+/// Checks that there is a spacing for each dimension along which differences are taken.
+void check_spacing(const char* name) {
+  put_before_each(name, [name](const c10::FunctionSchema& schema) -> StackCheck {
+    return [name, input = StackArgument(schema, "self"), along = StackArgument(schema, "dim"),
+            spacing = StackArgument(schema, "spacing")](const Stack& stack) {
+      const c10::IValue given = spacing.in(stack);
+      const c10::IValue dimension = along.in(stack);
+      if (!given.isList() || dimension.isIntList()) return;
+      const std::int64_t wanted = dimension.isInt() ? 1 : input.tensor_in(stack).dim();
+      if (static_cast<std::int64_t>(given.toListRef().size()) == wanted) return;
+      throw std::runtime_error(fmt::format("{}: it has {}, not {}", name,
+                                           counted(given.toListRef().size(), "spacing"), wanted));
+    };
+  });
+}
+
+/// An argument that says a kind by a number, and how many kinds there are.
+struct KindArgument {
+  StackArgument value;
+  std::int64_t kinds;
+};
+
+std::vector<KindArgument> kinds_of(const c10::FunctionSchema& schema) {
+  std::vector<KindArgument> found;
+  for (const c10::Argument& argument : schema.arguments()) {
+    c10::TypePtr type = argument.real_type();
+    if (const auto optional = type->cast<c10::OptionalType>()) type = optional->getElementType();
+    std::int64_t kinds = 0;
+    if (type->kind() == c10::TypeKind::ScalarTypeType) {
+      kinds = static_cast<std::int64_t>(c10::ScalarType::NumOptions);
+    } else if (type->kind() == c10::TypeKind::LayoutType) {
+      kinds = static_cast<std::int64_t>(c10::Layout::NumOptions);
+    } else if (type->kind() == c10::TypeKind::MemoryFormatType) {
+      kinds = static_cast<std::int64_t>(c10::MemoryFormat::ChannelsLast3d) + 1;
+    }
+    if (kinds > 0) found.push_back({StackArgument(schema, argument.name()), kinds});
+  }
+  return found;
+}
+
+/// Checks every operator that takes kinds.
+void check_kinds() {
+  const std::vector<std::shared_ptr<torch::jit::Operator>> all = torch::jit::getAllOperators();
+  for (const std::shared_ptr<torch::jit::Operator>& known : all) {
+    const std::vector<KindArgument> kinds = kinds_of(known->schema());
+    if (kinds.empty()) continue;
+    const std::string name = known->schema().name();
+    const auto is_this = [&](const c10::FunctionSchema& schema) {
+      return schema.overload_name() == known->schema().overload_name();
+    };
+    put_before(name.c_str(), is_this, [name, kinds](const Stack& stack) {
+      for (const auto& [argument, count] : kinds) {
+        const c10::IValue value = argument.in(stack);
+        if (!value.isInt() || (value.toInt() >= 0 && value.toInt() < count)) continue;
+        throw std::runtime_error(
+            fmt::format("{}: there is no kind {}: there are {}", name, value.toInt(), count));
+      }
+    });
+  }
+}
+
+}  // namespace
+
+void check_tensor_operators() {
+  for (const char* const seen : {"aten::as_strided", "aten::as_strided_", "aten::as_strided_copy",
+                                 "aten::as_strided_scatter"}) {
+    check_strides(seen);
+  }
+  for (const char* const seen : {"aten::view", "aten::view_copy"}) check_seen_type(seen);
+  check_zero_points("aten::quantize_per_channel");
+  check_repeats("aten::repeat_interleave");
+  check_spacing("aten::gradient");
+  check_kinds();
+}
+
+}  // namespace pareto::runtime
