@@ -91,7 +91,7 @@ struct Credentials::Impl {
     PemTexts pem;
     std::shared_ptr<SSL_CTX> context;
     std::chrono::sys_seconds expiry{};
-    ListNumbers lists{};  ///< Trust::lists
+    ListNumbers lists{};  ///< Trust::lists, of all authorities since the process began
   };
 
   explicit Impl(const std::filesystem::path& folder)
@@ -133,7 +133,10 @@ struct Credentials::Impl {
       loaded.expiry = std::min(loaded.expiry, time_of(X509_get0_notAfter(certificate.get())));
     }
     loaded.lists = trust.lists;
-    if (before != nullptr) PARETO_TRY(check_follows(*before, loaded));
+    if (before == nullptr) return loaded;
+    PARETO_TRY(check_follows(*before, loaded));
+    // Lists of authorities that are believed no more: they may come back.
+    loaded.lists.insert(before->lists.begin(), before->lists.end());
     return loaded;
   }
 

@@ -229,6 +229,16 @@ TEST_F(CredentialsTest, BelieveTheListOfEachAuthority) {
   EXPECT_THAT(refused(newer + older), HasSubstr("two lists of one authority"));
   EXPECT_THAT(refused(newer + "-----BEGIN X509 CRL-----\nAAAA\n-----END X509 CRL-----\n"),
               HasSubstr("list 3 in it is broken"));
+  // An authority that is believed no more, and then again.
+  const std::string both = read(ours / kAuthorityFile);
+  write(ours / kAuthorityFile, read(authority_.certificate()));
+  write(ours / kRevokedFile, authority_.revocation());
+  EXPECT_TRUE(device->refresh().value());
+  write(ours / kAuthorityFile, both);
+  write(ours / kRevokedFile, authority_.revocation() + older);
+  EXPECT_THAT(device->refresh().error().message, HasSubstr("list 0, and list 1 is in use"));
+  write(ours / kRevokedFile, newer);
+  EXPECT_TRUE(device->refresh().value());
 }
 
 TEST_F(CredentialsTest, KeepAListAlthoughAnAuthorityIsAdded) {
