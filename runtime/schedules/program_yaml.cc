@@ -174,7 +174,7 @@ Expected<Program> program_from_yaml(const std::string& text, const std::string& 
   auto document = ConfigReader::from_text(text, file);
   if (document) return ProgramReader().read(*document);
   // In YAML a leading * refers to an anchor: what everybody meets who writes a first pattern.
-  if (document.error().message.ends_with("anchor is not defined")) {
+  if (document.error().message.find("anchor is not defined") != std::string::npos) {
     document.error().message += ": write a pattern that begins with * in quotes";
   }
   return tl::unexpected(std::move(document).error());
