@@ -101,7 +101,7 @@ TEST_F(Sweep, SettingsAreADimensionThatIsPredictedToo) {
     EXPECT_TRUE(trial.contains("predicted")) << id;
     EXPECT_THAT(id, HasSubstr("/threads:" + trial["threads"].get<std::string>()));
     EXPECT_FALSE(trial.contains("schedule")) << "all have the same";
-    EXPECT_EQ(std::to_string(trial["plan"]["threads"].get<int>()), trial["threads"]);
+    EXPECT_EQ(trial["threads"], std::to_string(trial["plan"]["threads"].get<int>()));
   }
   expect_honest(run);
   const auto front = paretoctl({"front", "--store", path("results.db"), "last"});

@@ -14,6 +14,7 @@ namespace pareto::test {
 namespace {
 
 using testing::AllOf;
+using testing::AnyOf;
 using testing::HasSubstr;
 
 TEST_F(Train, GoesOnAfterAKillToTheSameBits) {
@@ -164,9 +165,12 @@ TEST_F(Train, CtrlCDoesNotWaitForADeviceThatHangs) {
   two.process().signal(SIGSTOP);
   training.signal(SIGINT);
   EXPECT_EQ(training.wait(), 4) << training.errors();
-  EXPECT_THAT(training.errors(),
-              AllOf(HasSubstr("does not answer, and is not waited for"),
-                    HasSubstr("--resume " + path("run") + " goes on from the last checkpoint")));
+  // The step in hand may not have needed the device any more: then it ends in order.
+  EXPECT_THAT(
+      training.errors() + training.output(),
+      AnyOf(AllOf(HasSubstr("does not answer, and is not waited for"),
+                  HasSubstr("--resume " + path("run") + " goes on from the last checkpoint")),
+            HasSubstr("stopped: --resume " + path("run") + " goes on")));
 }
 
 }  // namespace

@@ -21,8 +21,8 @@ Expected<model::Model> small_network() {
   return model::zoo::open_model("squeezenet1_0", small);
 }
 
-const ModeFigures& row_of(const ModeBenchResult& result, const std::string& work,
-                          const std::string& mode) {
+const ModeFigures& row_of(const ModeBenchResult& result, std::string_view work,
+                          std::string_view mode) {
   const auto found = std::ranges::find_if(
       result.rows, [&](const ModeFigures& row) { return row.work == work && row.mode == mode; });
   EXPECT_NE(found, result.rows.end()) << work << " " << mode;

@@ -66,8 +66,9 @@ class CodecProber : public testing::Test {
   CodecProber() : workload_(model_) {
     std::vector<std::unique_ptr<cluster::DaemonClient>> devices;
     auto daemon = std::make_unique<test::FakeDaemon>("pi-1", *transport_);
-    daemon->set_codec_costs({}, {cost("none", 100, 0, 0), cost("zero-bitmap", 50, 10, 10),
-                                 cost("fp16", 50, 10, 10), cost("int8", 25, 10, 10)});
+    daemon->set_codec_costs({},
+                            {cost("none", 100, 0, 0), cost("zero-bitmap", 50, 10'000, 10'000),
+                             cost("fp16", 50, 10'000, 10'000), cost("int8", 25, 10'000, 10'000)});
     devices.push_back(std::move(daemon));
     cluster_.emplace(cluster::Cluster::of(std::move(devices)));
   }

@@ -1,5 +1,6 @@
 // Every engine of the builtin list against the plain one.
 #include <ATen/ATen.h>
+#include <c10/core/InferenceMode.h>
 #include <gtest/gtest.h>
 
 #include "core/base/thread_pool.h"
@@ -18,6 +19,9 @@ class Conformance : public testing::TestWithParam<EngineEntry> {
   static std::unique_ptr<Engine> built(const LoadedModule& loaded) {
     return GetParam().build(loaded);
   }
+
+ private:
+  const c10::InferenceMode inference_;  ///< engines run in it
 };
 INSTANTIATE_TEST_SUITE_P(All, Conformance, testing::ValuesIn(builtin_engines()),
                          [](const auto& each) { return each.param.name; });

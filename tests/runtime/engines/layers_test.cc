@@ -3,6 +3,7 @@
 #include "tests/runtime/engines/layers.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/InferenceMode.h>
 #include <gtest/gtest.h>
 
 #include "core/base/thread_pool.h"
@@ -21,6 +22,8 @@ constexpr double kTolerance = 2e-5;
 class Layers : public testing::TestWithParam<EngineEntry> {
  protected:
   ~Layers() override { set_thread_count(1); }
+
+  const c10::InferenceMode inference;  ///< engines run in it
 
   static void expect_same(const Values& found, const Values& expected, const std::string& what) {
     ASSERT_EQ(found.size(), expected.size()) << what;

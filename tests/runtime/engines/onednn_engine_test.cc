@@ -1,5 +1,6 @@
 // Blocked layouts of oneDNN: what LibTorch's operators get wrong in them is computed outside.
 #include <ATen/ATen.h>
+#include <c10/core/InferenceMode.h>
 #include <gtest/gtest.h>
 
 #include <random>
@@ -15,6 +16,7 @@ using Results = std::vector<c10::IValue>;
 /// Checks that oneDNN gives what the plain engine does, of a convolution to that many channels
 /// and those lines behind it.
 void expect_as_plain(const std::string& lines, std::int64_t channels, std::int64_t batch = 2) {
+  const c10::InferenceMode inference;  // engines run in it
   const auto loaded = written_module(
       "def run(self, x):\n    y = torch.conv2d(x, self.w, self.b, [1, 1], [1, 1])\n" + lines,
       {{"w", at::randn({channels, 3, 3, 3}) * 0.5}, {"b", at::randn({channels})}});

@@ -44,9 +44,10 @@ PieceProblem random_piece(std::mt19937& random) {
   for (int dimension = 0; dimension < 2; ++dimension) {
     kernel.push_back(between(1, 4));
     spec.stride.push_back(between(1, 3));
-    spec.padding.push_back(between(0, 2));
     spec.dilation.push_back(between(1, 2));
     const std::int64_t reach = spec.dilation.back() * (kernel.back() - 1) + 1;
+    // LibTorch's own oneDNN 3.7 ends the process on some windows that lie in the padding alone.
+    spec.padding.push_back(between(0, std::min<std::int64_t>(2, reach - 1)));
     sizes.push_back(std::max<std::int64_t>(1, reach - 2 * spec.padding.back()) + between(0, 9));
   }
   spec.weight = at::randn({out, in / spec.groups, kernel[0], kernel[1]}) * 0.3;

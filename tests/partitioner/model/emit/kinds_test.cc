@@ -265,8 +265,12 @@ TEST_F(Kinds, DevicesThatTheCodeNamesAreThisOne) {
 }
 
 TEST_F(Kinds, HalfPrecisionAndOptimisedFilesSayWhatToDo) {
-  EXPECT_THAT(open_error("half", "3x8x8:float16"),
-              AllOf(HasSubstr("half precision"), HasSubstr("float()")));
+  // LibTorch 1 has no such convolutions for CPUs.
+  if (const auto half = open("half", "3x8x8:float16"); half) {
+    EXPECT_TRUE(half->run_whole(half->example_inputs(2, 0).value()));
+  } else {
+    EXPECT_THAT(half.error().message, AllOf(HasSubstr("half precision"), HasSubstr("float()")));
+  }
   EXPECT_THAT(open_error("optimised", "3x8x8"), HasSubstr("optimize_for_inference"));
 }
 
