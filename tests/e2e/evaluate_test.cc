@@ -44,7 +44,7 @@ class Evaluate : public EndToEnd {
 };
 
 TEST_F(Evaluate, ALosslessPipelineAnswersWithTheUncutModelsBits) {
-  // As many as the devices have: LibTorch 2 rounds otherwise with more.
+  // Devices have one thread here, and LibTorch 2 rounds otherwise with more.
   const EnvironmentVariable threads("OMP_NUM_THREADS", "1");
   const json document = evaluated({"--data", "synthetic", "--limit", "21", "--split", "percent:50",
                                    "--engine", "plain", "--batch", "4"});

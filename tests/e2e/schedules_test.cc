@@ -101,7 +101,7 @@ class Schedules : public EndToEnd {
 };
 
 TEST_F(Schedules, GiveTheWholeModelsOutputsBitForBit) {
-  // As many as the devices have: LibTorch 2 rounds otherwise with more.
+  // Each part runs on one thread here, and LibTorch 2 rounds otherwise with more.
   const EnvironmentVariable threads("OMP_NUM_THREADS", "1");
   const auto whole = run_by("sequential", "none", "whole.npy", {"--threads", "1"});
   ASSERT_EQ(whole.exit_code, 0) << whole.errors;

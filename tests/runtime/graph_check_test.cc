@@ -220,6 +220,16 @@ TEST(CheckGraphs, OperatorsThatWriteIntoAGivenTensorAreRefusedByName) {
   EXPECT_FALSE(checked_body("    y, i = torch.max(x, 0, max=x, max_values=x.to(4))\n"));
 }
 
+TEST(CheckGraphs, ATensorForAResultIsRefusedByItsPlaceToo) {
+  torch::jit::Module module = checked_module("def run(self, x):\n    return (x,)\n");
+  const auto graph = module.get_method("run").graph();
+  torch::jit::Value* const x = graph->inputs()[1];
+  const torch::jit::WithInsertPoint start(*graph->nodes().begin());
+  graph->insert(c10::Symbol::fromQualString("quantized::add"), {x, x, x});
+  EXPECT_THAT(graph_refusal(module),
+              HasSubstr("no shard may use quantized::add with a tensor for its result"));
+}
+
 TEST(CheckGraphs, OperatorsThatWorkInPlacePass) {
   for (const char* const body :
        {"    x.add_(1)\n", "    x[0] = 3\n", "    l = [x]\n    l.append(x)\n    l[0] = x\n",
