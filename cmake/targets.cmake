@@ -134,7 +134,7 @@ function(pareto_test name folder)
   cmake_parse_arguments(ARG "TORCH" "TIMEOUT;SHARDS;FILTER" "LINK;LABELS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${folder}/*_test.cc)
   add_executable(${name} ${sources})
-  target_link_libraries(${name} PRIVATE pareto_options ${ARG_LINK} fmt::fmt GTest::gmock GTest::gtest_main)
+  target_link_libraries(${name} PRIVATE pareto_options ${ARG_LINK} fmt::fmt GTest::gmock test_main)
   target_compile_definitions(${name} PRIVATE PARETO_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
                              PARETO_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
   pareto_unite(${name})

@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/base/blas_kernels.h"
 #include "core/base/leave.h"
 #include "core/base/log.h"
 #include "core/base/open_mp_spin.h"
@@ -185,7 +186,8 @@ int run(int argc, char** argv) {
     return kDone;
   }
   if (command_line->enrolment) return enroll(*command_line->enrolment);
-  if (shorten_open_mp_spin()) start_again(argv);
+  const bool shortened = shorten_open_mp_spin();
+  if (choose_blas_kernels() || shortened) start_again(argv);
   // Before the transports that a configuration names: gRPC's starts threads.
   if (const auto enough = check_threads(kLeastThreads); !enough) {
     return complain(enough.error(), kEnvironment);

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/base/blas_kernels.h"
+#include "core/base/start_again.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/device_tasks.h"
 #include "tests/bench/overlapped.h"
@@ -52,6 +54,7 @@ nlohmann::json to_json(const Row& row) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (pareto::choose_blas_kernels()) pareto::start_again(argv);
   if (argc > 1 && std::string_view(argv[1]) == "wire-peer") {
     return pareto::bench::run_wire_peer(argc - 1, argv + 1);
   }
