@@ -1,11 +1,10 @@
 #include "runtime/graph_check.h"
 
-#include <algorithm>
-
 #include "runtime/archive/operator_review.h"
 #include "runtime/declared_types.h"
 #include "runtime/kept_values.h"
 #include "runtime/torch/compat.h"
+#include "runtime/torch/given_result.h"
 #include "runtime/torch/sound_casts.h"
 
 namespace pareto::runtime {
@@ -33,17 +32,6 @@ bool all_are_taken(const torch::jit::Node& node) {
   return schema == nullptr || !schema->is_varret() || !node.outputs().empty();
 }
 
-/// Returns whether an operator writes its result into a tensor that it is given ("out=" in Python).
-/// It gives that tensor as much memory as it takes, while other runs may use what it had, and
-/// kernels check such tensors less. Operators that work in place take what they write first.
-bool is_given_its_result(const torch::jit::Node& node) {
-  const c10::FunctionSchema* const schema = node.maybeSchema();
-  return schema != nullptr && std::ranges::any_of(schema->arguments(), [](const auto& argument) {
-           return (argument.kwarg_only() || argument.name() == "out") &&
-                  argument.alias_info() != nullptr && argument.alias_info()->isWrite();
-         });
-}
-
 Expected<> check_node(const torch::jit::Node& node) {
   PARETO_TRY(check_operator(node.kind().toQualString()));
   const bool casts = node.kind() == c10::prim::unchecked_cast ||
@@ -53,7 +41,8 @@ Expected<> check_node(const torch::jit::Node& node) {
     return fail(ErrorCode::kPermission, "it takes {} values from {}, which returns others",
                 node.outputs().size(), node.kind().toQualString());
   }
-  if (is_given_its_result(node)) {
+  const c10::FunctionSchema* const schema = node.maybeSchema();
+  if (schema != nullptr && is_given_its_result(*schema)) {
     return fail(ErrorCode::kPermission,
                 "no shard may use {} with a tensor for its result: it changes what memory this "
                 "has; take the tensor out of the call",

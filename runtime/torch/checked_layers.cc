@@ -6,13 +6,16 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/counted.h"
+#include "runtime/torch/checked_few_bits.h"
+#include "runtime/torch/checked_pictures.h"
 #include "runtime/torch/checked_recurrent.h"
 #include "runtime/torch/compat.h"
 #include "runtime/torch/operator_checks.h"
-#include "runtime/torch/packed_linear.h"
 
 namespace pareto::runtime {
 namespace {
@@ -139,56 +142,85 @@ bool are_places(const at::Tensor& offsets, std::int64_t indices, bool to_the_end
          offsets.slice(0, 1).ge(offsets.slice(0, 0, -1)).all().item<bool>();
 }
 
-/// Checks that indices lie one behind the other, and that bags of them do.
+/// Checks that indices lie one behind the other, that bags of them do, and that each has a row of
+/// weights.
 void check_bags(const char* name) {
   put_before_each(name, [name](const c10::FunctionSchema& schema) -> StackCheck {
-    return [name, indices = StackArgument(schema, "indices"),
-            offsets = StackArgument(schema, "offsets"), mode = StackArgument(schema, "mode"),
-            has_end = StackArgument(schema, "include_last_offset")](const Stack& stack) {
-      const at::Tensor all = indices.tensor_in(stack);
-      const at::Tensor bags = offsets.tensor_in(stack);
-      if (!all.defined()) return;
-      const c10::IValue end = has_end.in(stack);
-      const bool placed = bags.defined()
-                              ? are_places(bags, all.numel(), end.isBool() && end.toBool())
-                              : all.numel() > 0;
-      if (!placed || !all.is_contiguous()) {
-        throw std::runtime_error(fmt::format(
-            "{}: indices do not lie one behind the other, or offsets lead elsewhere", name));
-      }
-      const c10::IValue how = mode.in(stack);
-      if (how.isInt() && (how.toInt() < 0 || how.toInt() > 2)) {
-        throw std::runtime_error(fmt::format("{}: there is no mode {}", name, how.toInt()));
+    return
+        [name, weight = StackArgument(schema, "weight"), indices = StackArgument(schema, "indices"),
+         offsets = StackArgument(schema, "offsets"), mode = StackArgument(schema, "mode"),
+         has_end = StackArgument(schema, "include_last_offset")](const Stack& stack) {
+          const at::Tensor all = indices.tensor_in(stack);
+          const at::Tensor bags = offsets.tensor_in(stack);
+          if (!all.defined()) return;
+          const c10::IValue end = has_end.in(stack);
+          const bool placed = bags.defined()
+                                  ? are_places(bags, all.numel(), end.isBool() && end.toBool())
+                                  : all.numel() > 0;
+          // Without offsets each row is a bag.
+          if (!placed || !all.is_contiguous() || (bags.defined() && all.dim() != 1)) {
+            throw std::runtime_error(fmt::format(
+                "{}: indices do not lie one behind the other, or offsets lead elsewhere", name));
+          }
+          const at::Tensor rows = weight.tensor_in(stack);
+          if (rows.defined() && rows.dim() != 2) {
+            throw std::runtime_error(fmt::format("{}: its weight is no matrix", name));
+          }
+          const c10::IValue how = mode.in(stack);
+          if (how.isInt() && (how.toInt() < 0 || how.toInt() > 2)) {
+            throw std::runtime_error(fmt::format("{}: there is no mode {}", name, how.toInt()));
+          }
+        };
+  });
+}
+
+/// Largest step of a transposed convolution, times its channels. oneDNN 3.7 ends the process at
+/// some of eight times as much.
+constexpr std::int64_t kFurthestStep = std::int64_t{1} << 17;
+
+void check_steps(const char* name) {
+  put_before_each(name, [name](const c10::FunctionSchema& schema) -> StackCheck {
+    const bool is_always = std::string_view(name).find("transpose") != std::string_view::npos;
+    return [=, weights = StackArgument(schema, "weight"), steps = StackArgument(schema, "stride"),
+            transposes = StackArgument(schema, "transposed"),
+            groups = StackArgument(schema, "groups")](const Stack& stack) {
+      const c10::IValue is_transposed = transposes.in(stack);
+      const at::Tensor weight = weights.tensor_in(stack);
+      if (!is_always && !(is_transposed.isBool() && is_transposed.toBool())) return;
+      if (!weight.defined() || weight.dim() < 2) return;
+      const std::int64_t channels = weight.size(1) * groups.in(stack).toInt();
+      for (const std::int64_t step : steps.in(stack).toIntVector()) {
+        if (channels <= 0 || step <= kFurthestStep / channels) continue;
+        throw std::runtime_error(fmt::format("{}: a step of {} is too large for {}", name, step,
+                                             counted(channels, "channel")));
       }
     };
   });
 }
 
-/// Checks that a picture is not made larger than the scales that it is given make it: kernels look
-/// for what lies beyond its end.
-void check_scales(const char* name) {
+/// Checks that a loss has classes.
+void check_classes(const char* name) {
   put_before_each(name, [name](const c10::FunctionSchema& schema) -> StackCheck {
-    std::vector<StackArgument> scales;
-    for (const c10::Argument& argument : schema.arguments()) {
-      if (argument.name().starts_with("scales")) scales.emplace_back(schema, argument.name());
-    }
-    return [name, scales, input = StackArgument(schema, schema.arguments().at(0).name()),
-            output = StackArgument(schema, "output_size")](const Stack& stack) {
+    return [name, input = StackArgument(schema, "self")](const Stack& stack) {
       const at::Tensor given = input.tensor_in(stack);
-      const c10::IValue sizes = output.in(stack);
-      const auto count = static_cast<std::int64_t>(scales.size());
-      if (!given.defined() || given.dim() < count || !sizes.isIntList()) return;
-      const c10::List<std::int64_t> made = sizes.toIntList();
-      for (std::size_t i = 0; i < std::min(scales.size(), made.size()); ++i) {
-        const c10::IValue scale = scales[i].in(stack);
-        if (!scale.isDouble() || !(scale.toDouble() > 0)) continue;
-        const auto before = given.size(given.dim() - count + static_cast<std::int64_t>(i));
-        if (static_cast<double>(made.get(i)) <= static_cast<double>(before) * scale.toDouble()) {
-          continue;
-        }
-        throw std::runtime_error(fmt::format("{}: {} times {} is less than {}", name, before,
-                                             scale.toDouble(), made.get(i)));
-      }
+      if (given.dim() == 0 || given.size(given.dim() == 1 ? 0 : 1) > 0) return;
+      throw std::runtime_error(fmt::format("{}: its input has no class", name));
+    };
+  });
+}
+
+/// Checks that a loss has a weight for each class.
+void check_class_weights(const char* name) {
+  put_before_each(name, [name](const c10::FunctionSchema& schema) -> StackCheck {
+    return [name, input = StackArgument(schema, "self"),
+            weights = StackArgument(schema, "weight")](const Stack& stack) {
+      const at::Tensor given = input.tensor_in(stack);
+      const at::Tensor weight = weights.tensor_in(stack);
+      if (!weight.defined() || given.dim() == 0) return;
+      if (weight.dim() == 1 && weight.size(0) == given.size(-1)) return;
+      throw std::runtime_error(fmt::format("{}: it has {} for {}", name,
+                                           counted(weight.numel(), "weight"),
+                                           counted(given.size(-1), "class", "classes")));
     };
   });
 }
@@ -210,92 +242,12 @@ void check_divisors(const char* name, const std::vector<std::string>& arguments)
   });
 }
 
-/// Checks that each sample, and each row of it, has something in it: kernels of few bits divide by
-/// its size, or read it.
-void check_samples(const char* name) {
+/// Checks that a matrix is of finite numbers: LAPACK goes on with sizes that it has not set.
+void check_finite(const char* name) {
   put_before_each(name, [name](const c10::FunctionSchema& schema) -> StackCheck {
-    return
-        [name, input = StackArgument(schema, schema.arguments().at(0).name())](const Stack& stack) {
-          const at::Tensor all = input.tensor_in(stack);
-          if (!all.defined()) return;
-          const at::IntArrayRef sizes = all.sizes();
-          if (!sizes.empty() && sizes.back() != 0 && std::ranges::count(sizes.slice(1), 0) == 0)
-            return;
-          throw std::runtime_error(fmt::format("{}: its input has samples of nothing", name));
-        };
-  });
-}
-
-/// Checks that a tensor of few bits has something in it.
-void check_anything(const char* name) {
-  put_before_each(name, [name](const c10::FunctionSchema& schema) -> StackCheck {
-    return
-        [name, input = StackArgument(schema, schema.arguments().at(0).name())](const Stack& stack) {
-          const at::Tensor all = input.tensor_in(stack);
-          if (!all.defined() || !all.is_quantized() || all.numel() > 0) return;
-          throw std::runtime_error(fmt::format("{}: its input has nothing in it", name));
-        };
-  });
-}
-
-/// Checks that weights which are packed have something in them, and a scale for each output if they
-/// have several, and that a bias is one of plain numbers: kernels take that for granted.
-void check_packed(const char* name) {
-  put_before_each(name, [name](const c10::FunctionSchema& schema) -> StackCheck {
-    return [name, weights = StackArgument(schema, schema.arguments().at(0).name()),
-            bias = StackArgument(schema, schema.arguments().at(1).name()),
-            groups = StackArgument(schema, "groups"),
-            transposes =
-                std::string(name).find("transpose") != std::string::npos](const Stack& stack) {
-      const at::Tensor weight = weights.tensor_in(stack);
-      const at::Tensor added = bias.tensor_in(stack);
-      if (weight.numel() == 0) {
-        throw std::runtime_error(fmt::format("{}: its weight has nothing in it", name));
-      }
-      const bool has_scales = weight.is_quantized() && weight.qscheme() == at::kPerChannelAffine;
-      const std::int64_t outputs =
-          transposes ? weight.size(1) * groups.in(stack).toInt() : weight.size(0);
-      if (has_scales && weight.q_per_channel_scales().numel() < outputs) {
-        throw std::runtime_error(fmt::format("{}: its weight has fewer scales than outputs", name));
-      }
-      if (added.defined() && (added.scalar_type() != at::kFloat || !added.is_contiguous())) {
-        throw std::runtime_error(
-            fmt::format("{}: its bias is not of float32 numbers, one behind the other", name));
-      }
-    };
-  });
-}
-
-/// Checks that a linear layer of few bits takes as many numbers as its input has: QNNPACK does not.
-void check_columns(const char* name) {
-  put_before_each(name, [name](const c10::FunctionSchema& schema) -> StackCheck {
-    return [name, input = StackArgument(schema, schema.arguments().at(0).name()),
-            packed = StackArgument(schema, "W_prepack")](const Stack& stack) {
-      if (at::globalContext().qEngine() != at::QEngine::QNNPACK) return;
-      const at::Tensor weight = weight_of_linear(packed.in(stack));
-      const at::Tensor given = input.tensor_in(stack);
-      if (given.dim() > 0 && weight.dim() == 2 && given.size(-1) == weight.size(1)) return;
-      throw std::runtime_error(fmt::format("{}: its input has sizes {}, its weight {}", name,
-                                           fmt::join(given.sizes(), "x"),
-                                           fmt::join(weight.sizes(), "x")));
-    };
-  });
-}
-
-/// Checks that there is a scale for each dimension of a picture.
-void check_scale_list(const char* name) {
-  put_before_each(name, [name](const c10::FunctionSchema& schema) -> StackCheck {
-    return [name, input = StackArgument(schema, "input"),
-            scales = StackArgument(schema, "scale_factor")](const Stack& stack) {
-      const c10::IValue given = scales.in(stack);
-      const std::int64_t dimensions = input.tensor_in(stack).dim() - 2;
-      if (!given.isDoubleList() ||
-          static_cast<std::int64_t>(given.toDoubleList().size()) >= dimensions) {
-        return;
-      }
-      throw std::runtime_error(
-          fmt::format("{}: it has {} for {}", name, counted(given.toDoubleList().size(), "scale"),
-                      counted(static_cast<std::size_t>(dimensions), "dimension")));
+    return [name, matrix = StackArgument(schema, "self")](const Stack& stack) {
+      if (at::isfinite(matrix.tensor_in(stack)).all().item<bool>()) return;
+      throw std::runtime_error(fmt::format("{}: a number is not finite", name));
     };
   });
 }
@@ -338,56 +290,39 @@ void check_layers() {
        {"aten::embedding_bag", "aten::_embedding_bag", "quantized::embedding_byte"}) {
     check_bags(bag);
   }
-  for (const char* const upsample :
-       {"aten::upsample_linear1d", "aten::upsample_bilinear2d", "aten::upsample_bicubic2d",
-        "aten::upsample_trilinear3d", "aten::_upsample_bilinear2d_aa",
-        "aten::_upsample_bicubic2d_aa", "aten::upsample_nearest1d", "aten::upsample_nearest2d",
-        "aten::upsample_nearest3d", "aten::_upsample_nearest_exact1d",
-        "aten::_upsample_nearest_exact2d", "aten::_upsample_nearest_exact3d"}) {
-    check_scales(upsample);
-  }
   for (const char* const attention :
        {"aten::_native_multi_head_attention", "aten::_transformer_encoder_layer_fwd"}) {
     check_divisors(attention, {"num_head", "num_heads"});
   }
-  for (const char* const pack :
-       {"quantized::conv_prepack", "quantized::conv1d_prepack", "quantized::conv2d_prepack",
-        "quantized::conv3d_prepack", "quantized::conv_transpose1d_prepack",
-        "quantized::conv_transpose2d_prepack"}) {
+  for (const char* const pack : kPackingOperators) {
     check_divisors(pack, {"stride", "dilation", "groups"});
     check_numbers(pack);
-    check_packed(pack);
   }
-  check_packed("quantized::linear_prepack");
   check_divisors("quantized::group_norm", {"num_groups"});
   for (const char* const pool : {"aten::adaptive_avg_pool2d", "aten::_adaptive_avg_pool2d",
                                  "aten::adaptive_avg_pool3d", "aten::_adaptive_avg_pool3d"}) {
     check_divisors(pool, {"output_size"});
   }
-  for (const char* const activation :
-       {"aten::hardsigmoid", "aten::hardsigmoid_", "quantized::hardswish"}) {
-    check_anything(activation);
+  check_layers_of_pictures();
+  check_layers_of_few_bits();
+  for (const char* const values : {"aten::linalg_eig", "aten::linalg_eigvals"}) {
+    check_finite(values);
   }
-  for (const char* const linear : {"quantized::linear", "quantized::linear_relu",
-                                   "quantized::linear_dynamic", "quantized::linear_relu_dynamic"}) {
-    check_columns(linear);
+  for (const char* const transposed :
+       {"aten::conv_transpose1d", "aten::conv_transpose2d", "aten::conv_transpose3d",
+        "aten::convolution", "aten::_convolution"}) {
+    check_steps(transposed);
   }
-  check_scale_list("aten::__interpolate");
-  check_scale_list("aten::__upsample_bilinear");
+  for (const char* const loss : {"aten::nll_loss", "aten::nll_loss_nd", "aten::nll_loss2d",
+                                 "aten::cross_entropy_loss", "aten::multi_margin_loss"}) {
+    check_classes(loss);
+  }
+  check_class_weights("aten::multi_margin_loss");
   for (const char* const attention :
        {"aten::scaled_dot_product_attention", "aten::_scaled_dot_product_attention",
         "aten::_scaled_dot_product_attention_forward",
         "aten::_scaled_dot_product_attention_math"}) {
     check_attention(attention);
-  }
-  for (const char* const layer :
-       {"quantized::linear", "quantized::linear_relu", "quantized::linear_dynamic",
-        "quantized::linear_relu_dynamic", "quantized::linear_dynamic_fp16",
-        "quantized::linear_relu_dynamic_fp16", "aten::upsample_nearest1d",
-        "aten::upsample_nearest2d", "aten::upsample_nearest3d", "aten::_upsample_nearest_exact1d",
-        "aten::_upsample_nearest_exact2d", "aten::_upsample_nearest_exact3d",
-        "aten::upsample_bilinear2d", "quantized::group_norm", "quantized::instance_norm"}) {
-    check_samples(layer);
   }
 }
 

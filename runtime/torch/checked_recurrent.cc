@@ -11,7 +11,7 @@
 #include "core/base/counted.h"
 #include "runtime/torch/compat.h"
 #include "runtime/torch/operator_checks.h"
-#include "runtime/torch/packed_linear.h"
+#include "runtime/torch/packed_weights.h"
 
 namespace pareto::runtime {
 namespace {

@@ -1,11 +1,14 @@
 #include "runtime/torch/checked_tensors.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "core/base/counted.h"
+#include "runtime/archive/operator_review.h"
 #include "runtime/torch/compat.h"
 #include "runtime/torch/operator_checks.h"
 
@@ -99,6 +102,17 @@ void check_repeats(const char* name) {
   });
 }
 
+/// Checks that no more than its number is taken from a tensor of one.
+void check_selection(const char* name) {
+  put_before_each(name, [name](const c10::FunctionSchema& schema) -> StackCheck {
+    return [name, input = StackArgument(schema, "self"),
+            index = StackArgument(schema, "index")](const Stack& stack) {
+      if (input.tensor_in(stack).dim() > 0 || index.tensor_in(stack).numel() <= 1) return;
+      throw std::runtime_error(fmt::format("{}: a tensor of one number has no others", name));
+    };
+  });
+}
+
 /// Checks that there is a spacing for each dimension along which differences are taken.
 void check_spacing(const char* name) {
   put_before_each(name, [name](const c10::FunctionSchema& schema) -> StackCheck {
@@ -121,41 +135,98 @@ struct KindArgument {
   std::int64_t kinds;
 };
 
-std::vector<KindArgument> kinds_of(const c10::FunctionSchema& schema) {
-  std::vector<KindArgument> found;
+/// Arguments of one operator that are whole numbers, or lists of them.
+struct NumberArguments {
+  std::vector<KindArgument> kinds;
+  std::vector<StackArgument> numbers;
+};
+
+/// Returns the type of an argument that may be left out, and of the elements of a list of whole
+/// numbers.
+c10::TypePtr inner_type(c10::TypePtr type) {
+  if (const auto optional = type->cast<c10::OptionalType>()) type = optional->getElementType();
+  const auto list = type->cast<c10::ListType>();
+  return list != nullptr && list->getElementType()->kind() == c10::TypeKind::IntType
+             ? list->getElementType()
+             : type;
+}
+
+std::int64_t kinds_of(const c10::Argument& argument) {
+  switch (inner_type(argument.real_type())->kind()) {
+    case c10::TypeKind::ScalarTypeType:
+      return static_cast<std::int64_t>(c10::ScalarType::NumOptions);
+    // No shard may use the operators of the other layouts.
+    case c10::TypeKind::LayoutType:
+      return static_cast<std::int64_t>(c10::Layout::Strided) + 1;
+    case c10::TypeKind::MemoryFormatType:
+      return static_cast<std::int64_t>(c10::MemoryFormat::ChannelsLast3d) + 1;
+    case c10::TypeKind::IntType:  // as aten::to takes it
+      return argument.name() == "dtype" ? static_cast<std::int64_t>(c10::ScalarType::NumOptions)
+                                        : 0;
+    default:
+      return 0;
+  }
+}
+
+NumberArguments numbers_of(const c10::FunctionSchema& schema) {
+  const auto is_tensor = [](const c10::Argument& one) {
+    return inner_type(one.type())->kind() == c10::TypeKind::TensorType;
+  };
+  const bool has_tensor = std::ranges::any_of(schema.arguments(), is_tensor) ||
+                          std::ranges::any_of(schema.returns(), is_tensor);
+  NumberArguments found;
   for (const c10::Argument& argument : schema.arguments()) {
-    c10::TypePtr type = argument.real_type();
-    if (const auto optional = type->cast<c10::OptionalType>()) type = optional->getElementType();
-    std::int64_t kinds = 0;
-    if (type->kind() == c10::TypeKind::ScalarTypeType) {
-      kinds = static_cast<std::int64_t>(c10::ScalarType::NumOptions);
-    } else if (type->kind() == c10::TypeKind::LayoutType) {
-      kinds = static_cast<std::int64_t>(c10::Layout::NumOptions);
-    } else if (type->kind() == c10::TypeKind::MemoryFormatType) {
-      kinds = static_cast<std::int64_t>(c10::MemoryFormat::ChannelsLast3d) + 1;
+    const StackArgument value(schema, argument.name());
+    if (const std::int64_t kinds = kinds_of(argument); kinds > 0) {
+      found.kinds.push_back({value, kinds});
+    } else if (has_tensor && inner_type(argument.type())->kind() == c10::TypeKind::IntType) {
+      found.numbers.push_back(value);
     }
-    if (kinds > 0) found.push_back({StackArgument(schema, argument.name()), kinds});
   }
   return found;
 }
 
-/// Checks every operator that takes kinds.
-void check_kinds() {
+/// LibTorch 1.13 takes a size for a pointer to a symbolic one if it is less than half the least
+/// number. Nothing of a tensor is counted by as much.
+constexpr std::int64_t kLeastNumber = -(std::int64_t{1} << 60);
+
+bool has_too_small(const c10::IValue& value) {
+  if (value.isInt()) return value.toInt() < kLeastNumber;
+  if (!value.isIntList()) return false;
+  const c10::List<std::int64_t> all = value.toIntList();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all.get(i) < kLeastNumber) return true;
+  }
+  return false;
+}
+
+void check_number_arguments(const std::string& name, const NumberArguments& arguments,
+                            const Stack& stack) {
+  for (const auto& [argument, count] : arguments.kinds) {
+    const c10::IValue value = argument.in(stack);
+    if (!value.isInt() || (value.toInt() >= 0 && value.toInt() < count)) continue;
+    throw std::runtime_error(
+        fmt::format("{}: there is no kind {}, only those below {}", name, value.toInt(), count));
+  }
+  for (const StackArgument& argument : arguments.numbers) {
+    if (!has_too_small(argument.in(stack))) continue;
+    throw std::runtime_error(fmt::format("{}: a number is less than {}", name, kLeastNumber));
+  }
+}
+
+/// Checks the whole numbers that every operator of tensors takes.
+void check_all_numbers() {
   const std::vector<std::shared_ptr<torch::jit::Operator>> all = torch::jit::getAllOperators();
   for (const std::shared_ptr<torch::jit::Operator>& known : all) {
-    const std::vector<KindArgument> kinds = kinds_of(known->schema());
-    if (kinds.empty()) continue;
     const std::string name = known->schema().name();
+    if (!check_operator(name)) continue;
+    const NumberArguments arguments = numbers_of(known->schema());
+    if (arguments.kinds.empty() && arguments.numbers.empty()) continue;
     const auto is_this = [&](const c10::FunctionSchema& schema) {
       return schema.overload_name() == known->schema().overload_name();
     };
-    put_before(name.c_str(), is_this, [name, kinds](const Stack& stack) {
-      for (const auto& [argument, count] : kinds) {
-        const c10::IValue value = argument.in(stack);
-        if (!value.isInt() || (value.toInt() >= 0 && value.toInt() < count)) continue;
-        throw std::runtime_error(
-            fmt::format("{}: there is no kind {}: there are {}", name, value.toInt(), count));
-      }
+    put_before(name.c_str(), is_this, [name, arguments](const Stack& stack) {
+      check_number_arguments(name, arguments, stack);
     });
   }
 }
@@ -170,8 +241,9 @@ void check_tensor_operators() {
   for (const char* const seen : {"aten::view", "aten::view_copy"}) check_seen_type(seen);
   check_zero_points("aten::quantize_per_channel");
   check_repeats("aten::repeat_interleave");
+  check_selection("aten::index_select");
   check_spacing("aten::gradient");
-  check_kinds();
+  check_all_numbers();
 }
 
 }  // namespace pareto::runtime

@@ -1,9 +1,11 @@
 #include "runtime/torch/safe_operators.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -32,6 +34,16 @@ void check_division(const Stack& stack) {
   }
 }
 
+/// Checks numbers whose greatest common divisor is taken: each is divided by the other in turn.
+void check_divisor(const Stack& stack) {
+  const std::int64_t left = stack[stack.size() - 2].toInt();
+  const std::int64_t right = stack.back().toInt();
+  if (std::min(left, right) == std::numeric_limits<std::int64_t>::min() &&
+      std::max(left, right) == -1) {
+    throw std::runtime_error("the least whole number is divided by -1");
+  }
+}
+
 void check_order(const c10::IValue& list) {
   if (!list.isDoubleList()) throw std::runtime_error("a list of values without an order is sorted");
   for (const double value : list.toDoubleVector()) {
@@ -49,6 +61,7 @@ void check_row(const Stack& stack) {
   throw std::runtime_error("_tensor_to_list: it takes one row of numbers in the CPU's memory");
 }
 bool is_any(const c10::FunctionSchema& /*schema*/) { return true; }
+bool has_two_arguments(const c10::FunctionSchema& schema) { return schema.arguments().size() == 2; }
 
 bool is_of_numbers(const c10::FunctionSchema& schema) {
   const auto is_number = [](const c10::Argument& argument) {
@@ -128,18 +141,35 @@ bool holds(const c10::IValue& value, c10::ScalarType type, std::int64_t number) 
   return all.to(type).eq(number).any().item<bool>();
 }
 
+/// Returns the least number of a type that kernels divide in, which has no positive counterpart;
+/// nullopt: the numbers are smaller, and divided as int.
+std::optional<std::int64_t> least_of(c10::ScalarType type) {
+  if (type == c10::ScalarType::Int) return std::numeric_limits<std::int32_t>::min();
+  if (type == c10::ScalarType::Long) return std::numeric_limits<std::int64_t>::min();
+  return std::nullopt;
+}
+
+/// Checks tensors whose least common multiple is taken: it is divided by their divisor, which may
+/// be -1 if one of them holds the least number.
+void check_multiple(const Stack& stack) {
+  const c10::IValue& left = stack[stack.size() - 2];
+  const c10::IValue& right = stack.back();
+  if (!is_whole(left) || !is_whole(right)) return;
+  const c10::ScalarType type = common_type(left, right);
+  const auto least = least_of(type);
+  if (least && (holds(left, type, *least) || holds(right, type, *least))) {
+    throw std::runtime_error("the least whole number has no multiple");
+  }
+}
+
 /// Checks a division of whole numbers element by element; divisions by 0 are checked by kernels.
 void check_tensor_division(const Stack& stack, std::size_t arguments) {
   const c10::IValue& dividend = stack[stack.size() - arguments];
   const c10::IValue& divisor = stack[stack.size() - arguments + 1];
   if (!is_whole(dividend) || !is_whole(divisor) || (dividend.isInt() && divisor.isInt())) return;
   const c10::ScalarType type = common_type(dividend, divisor);
-  // Smaller ones are divided as int. The least number has no positive counterpart.
-  if (type != c10::ScalarType::Int && type != c10::ScalarType::Long) return;
-  const std::int64_t least = type == c10::ScalarType::Int
-                                 ? std::numeric_limits<std::int32_t>::min()
-                                 : std::numeric_limits<std::int64_t>::min();
-  if (holds(divisor, type, -1) && holds(dividend, type, least)) {
+  const auto least = least_of(type);
+  if (least && holds(divisor, type, -1) && holds(dividend, type, *least)) {
     throw std::runtime_error("the least whole number is divided by -1");
   }
 }
@@ -194,6 +224,10 @@ void install_safe_operators() {
           "aten::fmod", "aten::fmod_", "aten::div", "aten::div_", "aten::divide",
           "aten::divide_"}) {
       check_tensor_divisions(division);
+    }
+    put_before("aten::gcd", is_of_numbers, check_divisor);
+    for (const char* const multiple : {"aten::lcm", "aten::lcm_"}) {
+      put_before(multiple, has_two_arguments, check_multiple);
     }
     for (const ListLengths& lengths : list_lengths()) check_lengths(lengths);
     put_before("aten::_tensor_to_list", is_any, check_row);

@@ -81,9 +81,66 @@ TEST(CheckedLayers, BagsOfIndicesLieOneBehindTheOther) {
     EXPECT_THAT(sum(whole({1, 2, 5}), offsets), HasSubstr("or offsets lead elsewhere"));
   }
   EXPECT_THAT(sum(whole({1}).expand({1000}), whole({0})), HasSubstr("indices do not lie one"));
+  EXPECT_THAT(sum(whole({1, 2, 3, 4, 5, 0}).view({3, 2}), whole({0, 2})),
+              HasSubstr("indices do not lie one"));
   EXPECT_THAT(thrown_by_operator("quantized::embedding_byte",
                                  {c10::IValue(), whole({1}).expand({1000}), false}),
               HasSubstr("indices do not lie one"));
+}
+
+TEST(CheckedLayers, BagsTakeRowsOfAMatrix) {
+  for (const std::vector<std::int64_t>& sizes :
+       std::vector<std::vector<std::int64_t>>{{6}, {6, 2, 0}, {6, 2, 2}}) {
+    EXPECT_THAT(thrown_by_layer("w, i, o", "torch.embedding_bag(w, i, o)[0]",
+                                {at::rand(sizes), at::tensor({1, 2, 5}, at::kLong),
+                                 at::tensor({0L, 2L}, at::kLong)}),
+                HasSubstr("its weight is no matrix"));
+  }
+}
+
+TEST(CheckedLayers, TransposedConvolutionsTakeNoEndlessSteps) {
+  const at::Tensor x = at::rand({2, 4, 9});
+  const at::Tensor weight = at::rand({4, 6, 3});
+  const auto convolve = [&](std::int64_t step) {
+    return thrown_by_layer("x, w, n: int", "torch.conv_transpose1d(x, w, None, [n])",
+                           {x, weight, step});
+  };
+  EXPECT_EQ(convolve(2), "nothing");
+  EXPECT_EQ(convolve(1000), "nothing");
+  EXPECT_THAT(convolve(65536), HasSubstr("a step of 65536 is too large for 6 channels"));
+  const auto one_of_both = [&](bool is_transposed) {
+    return thrown_by_operator(
+        "aten::convolution",
+        {x, is_transposed ? weight : at::rand({6, 4, 3}), c10::IValue(),
+         std::vector<std::int64_t>{65536}, std::vector<std::int64_t>{0},
+         std::vector<std::int64_t>{1}, is_transposed, std::vector<std::int64_t>{0}, 1});
+  };
+  EXPECT_THAT(one_of_both(true), HasSubstr("is too large for 6 channels"));
+  EXPECT_EQ(one_of_both(false), "nothing");
+}
+
+TEST(CheckedLayers, LossesHaveClasses) {
+  const auto loss = [](const at::Tensor& x, const at::Tensor& classes) {
+    return thrown_by_layer("x, t", "torch.nll_loss(x, t)", {x, classes});
+  };
+  EXPECT_EQ(loss(at::rand({3, 4}), at::tensor({0, 3, 1}, at::kLong)), "nothing");
+  EXPECT_EQ(loss(at::rand({0, 4}), at::empty({0}, at::kLong)), "nothing");
+  EXPECT_THAT(loss(at::rand({3, 0}), at::tensor({0, 3, 1}, at::kLong)), HasSubstr("has no class"));
+  EXPECT_THAT(thrown_by_operator("aten::nll_loss_nd", {at::rand({0}), at::empty({0}, at::kLong),
+                                                       c10::IValue(), 1, -100}),
+              HasSubstr("has no class"));
+}
+
+TEST(CheckedLayers, LossesHaveAWeightForEachClass) {
+  const auto loss = [](const at::Tensor& weight) {
+    return thrown_by_operator(
+        "aten::multi_margin_loss",
+        {at::rand({3, 4}), at::tensor({0, 3, 1}, at::kLong), 1, 1, weight, 1});
+  };
+  EXPECT_EQ(loss(at::rand({4})), "nothing");
+  EXPECT_EQ(loss(at::Tensor()), "nothing");
+  EXPECT_THAT(loss(at::rand({})), HasSubstr("it has 1 weight for 4 classes"));
+  EXPECT_THAT(loss(at::rand({3})), HasSubstr("it has 3 weights for 4 classes"));
 }
 
 TEST(CheckedLayers, BagsHaveAKnownModeAndEndWithTheIndices) {
@@ -101,29 +158,18 @@ TEST(CheckedLayers, BagsHaveAKnownModeAndEndWithTheIndices) {
               HasSubstr("or offsets lead elsewhere"));
 }
 
-TEST(CheckedLayers, PicturesAreNotLargerThanTheirScalesMakeThem) {
-  const auto line = [](std::int64_t size, const char* scale) {
-    return thrown_by_layer("x, n: int",
-                           "torch.upsample_linear1d(x, [n], False, " + std::string(scale) + ")",
-                           {at::rand({2, 3, 8}), size});
-  };
-  EXPECT_EQ(line(16, "2.0"), "nothing");
-  EXPECT_EQ(line(16, "2.1"), "nothing");
-  EXPECT_EQ(line(300, "None"), "nothing");
-  EXPECT_THAT(line(17, "2.0"), HasSubstr("8 times 2 is less than 17"));
-  EXPECT_THAT(thrown_by_layer("x", "torch._upsample_bicubic2d_aa(x, [8, 300], False, 1.0, 2.0)",
-                              {at::rand({2, 3, 8, 8})}),
-              HasSubstr("8 times 2 is less than 300"));
-  const at::Tensor bytes = at::zeros({1, 1, 8}, at::kByte);
-  EXPECT_EQ(thrown_by_layer("x", "torch.upsample_nearest1d(x, [16], 2.0)", {bytes}), "nothing");
-  for (const char* const nearest : {"upsample_nearest1d", "_upsample_nearest_exact1d"}) {
-    EXPECT_THAT(thrown_by_layer("x", fmt::format("torch.{}(x, [8], 1e-30)", nearest), {bytes}),
-                HasSubstr("is less than 8"));
-  }
+TEST(CheckedLayers, EigenvaluesAreOfFiniteNumbers) {
+  at::Tensor matrix = at::eye(3);
+  const auto values = [&] { return thrown_by_layer("x", "torch.linalg_eigvals(x)", {matrix}); };
+  EXPECT_EQ(values(), "nothing");
+  matrix[1][1] = std::numeric_limits<float>::infinity();
+  EXPECT_THAT(values(), HasSubstr("a number is not finite"));
+  matrix[1][1] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_THAT(values(), HasSubstr("a number is not finite"));
 }
 
 TEST(CheckedLayers, PaddingIsNoLargerHoweverItIsNamed) {
-  const std::int64_t far = -(std::int64_t{1} << 62);
+  const std::int64_t far = std::int64_t{1} << 62;
   for (const char* const kind : {"reflect", "replicate", "circular", "constant"}) {
     EXPECT_THAT(thrown_by_layer("x, n: int", fmt::format("torch.pad(x, [n, 3], \"{}\")", kind),
                                 {at::rand({1, 1, 8}), far}),
@@ -135,18 +181,6 @@ TEST(CheckedLayers, PaddingIsNoLargerHoweverItIsNamed) {
       thrown_by_layer("x", "torch.constant_pad_nd(x, [2, 3], -1000000000)", {at::rand({1, 1, 8})}),
       "nothing")
       << "a value of an element";
-}
-
-TEST(CheckedLayers, ThereIsAScaleForEachDimensionOfAPicture) {
-  const auto resized = [](const std::vector<double>& scales) {
-    return thrown_by_operator("aten::__interpolate",
-                              {at::rand({1, 1, 4, 4}), c10::IValue(), scales, "nearest",
-                               c10::IValue(), c10::IValue(), false},
-                              "scale_list");
-  };
-  EXPECT_EQ(resized({2, 2}), "nothing");
-  EXPECT_THAT(resized({2}), HasSubstr("it has 1 scale for 2 dimensions"));
-  EXPECT_THAT(resized({}), HasSubstr("it has 0 scales for 2 dimensions"));
 }
 
 TEST(CheckedLayers, AttentionHasAValueForEachKey) {
@@ -197,70 +231,6 @@ TEST(CheckedLayers, NothingIsDividedByNone) {
                          {x, x, x, 8, 0, at::rand({24, 8}), at::rand({24}), at::rand({8, 8}),
                           at::rand({8}), c10::IValue(), true, true, c10::IValue()}),
       HasSubstr("a number is less than 1"));
-}
-
-/// Sets LibTorch's engine for layers of few bits for as long as it lives.
-class QuantisedEngine {
- public:
-  explicit QuantisedEngine(at::QEngine engine) { at::globalContext().setQEngine(engine); }
-  ~QuantisedEngine() { at::globalContext().setQEngine(before_); }
-  QuantisedEngine(const QuantisedEngine&) = delete;
-  QuantisedEngine& operator=(const QuantisedEngine&) = delete;
-
- private:
-  const at::QEngine before_ = at::globalContext().qEngine();
-};
-
-TEST(CheckedLayers, OfFewBitsHaveSomethingToDivideBy) {
-  const auto few = [](std::vector<std::int64_t> sizes) {
-    return at::quantize_per_tensor(at::rand(sizes), 0.1, 3, at::kQUInt8);
-  };
-  EXPECT_THAT(thrown_by_operator("quantized::linear", {few({0}), c10::IValue(), 0.1, 3}),
-              HasSubstr("its input has samples of nothing"));
-  const auto activated = [](const at::Tensor& x) {
-    return thrown_by_layer("x", "torch.hardsigmoid(x)", {x});
-  };
-  EXPECT_THAT(activated(few({0, 3})), HasSubstr("has nothing in it"));
-  EXPECT_EQ(activated(at::rand({0, 3})), "nothing");
-  EXPECT_EQ(activated(few({2, 3})), "nothing");
-  EXPECT_THAT(thrown_by_operator("quantized::hardswish", {few({0}), 0.1, 3}),
-              HasSubstr("has nothing in it"));
-  EXPECT_THAT(thrown_by_layer("x", "torch.adaptive_avg_pool2d(x, [0, 0])", {few({1, 2, 3, 4})}),
-              HasSubstr("a number is less than 1"));
-  const auto pack = [](const at::Tensor& weight) {
-    return thrown_by_operator("quantized::linear_prepack",
-                              {at::quantize_per_tensor(weight, 0.1, 0, at::kQInt8), c10::IValue()});
-  };
-  EXPECT_EQ(pack(at::rand({2, 4})), "nothing");
-  const at::Tensor few_scales = at::quantize_per_channel(at::rand({4, 2}), at::ones({2}),
-                                                         at::zeros({2}, at::kLong), 1, at::kQInt8);
-  EXPECT_THAT(thrown_by_operator("quantized::linear_prepack", {few_scales, c10::IValue()}),
-              HasSubstr("its weight has fewer scales than outputs"));
-  for (const at::Tensor& bias : {at::ones({2}, at::kByte), at::ones({1}).expand({2})}) {
-    EXPECT_THAT(
-        thrown_by_operator("quantized::linear_prepack",
-                           {at::quantize_per_tensor(at::rand({2, 4}), 0.1, 0, at::kQInt8), bias}),
-        HasSubstr("its bias is not of float32 numbers"));
-  }
-  EXPECT_THAT(thrown_by_layer("x", "torch._adaptive_avg_pool2d(x, [3])", {few({1, 2, 3, 4})}),
-              HasSubstr("output_size has 1 number, not 2"));
-  EXPECT_THAT(pack(at::rand({0, 4})), HasSubstr("its weight has nothing in it"));
-}
-
-TEST(CheckedLayers, LinearLayersOfQnnpackTakeWhatTheirWeightsDo) {
-  const auto& engines = at::globalContext().supportedQEngines();
-  if (std::ranges::find(engines, at::QEngine::QNNPACK) == engines.end()) {
-    GTEST_SKIP() << "this LibTorch has no QNNPACK";
-  }
-  const QuantisedEngine engine(at::QEngine::QNNPACK);
-  const c10::IValue weight = result_of_operator(
-      "quantized::linear_prepack",
-      {at::quantize_per_tensor(at::rand({2, 4}), 0.1, 0, at::kQInt8), c10::IValue()});
-  const auto linear = [&](const at::Tensor& input) {
-    return thrown_by_operator("quantized::linear_dynamic", {input, weight, false});
-  };
-  EXPECT_EQ(linear(at::rand({3, 4})), "nothing");
-  EXPECT_THAT(linear(at::rand({3, 400})), HasSubstr("its input has sizes 3x400, its weight 2x4"));
 }
 
 }  // namespace

@@ -13,6 +13,9 @@ namespace {
 
 using testing::HasSubstr;
 
+/// LibTorch 1.13 takes sizes of this and less for pointers.
+constexpr std::int64_t kHalf = -(std::int64_t{1} << 62);
+
 TEST(CheckedTensors, StridesLeadIntoTheirTensor) {
   const auto seen = [](std::int64_t size, std::int64_t stride, std::int64_t offset) {
     return thrown_by_layer("x, n: int, s: int, o: int", "torch.as_strided(x, [n], [s], o)",
@@ -55,9 +58,44 @@ TEST(CheckedTensors, KindsAreThoseThatThereAre) {
                 HasSubstr("there is no kind"));
   }
   EXPECT_EQ(thrown_by_layer("k: int", "torch.zeros([2], dtype=k)", {std::int64_t{6}}), "nothing");
+  EXPECT_EQ(thrown_by_layer("k: int", "torch.zeros([2], layout=k)", {0}), "nothing");
+  for (const std::int64_t layout : {1, 2, 3}) {
+    EXPECT_THAT(thrown_by_layer("k: int", "torch.zeros([2], layout=k)", {layout}),
+                HasSubstr(fmt::format("there is no kind {}, only those below 1", layout)));
+  }
   EXPECT_EQ(thrown_by_layer("x", "torch.clone(x, memory_format=0)", {at::ones({2})}), "nothing");
   EXPECT_THAT(thrown_by_layer("x", "torch.clone(x, memory_format=4)", {at::ones({2})}),
-              HasSubstr("there is no kind 4: there are 4"));
+              HasSubstr("there is no kind 4, only those below 4"));
+}
+
+TEST(CheckedTensors, KindsAreCheckedWhereTheyAreAnyNumbers) {
+  for (const std::int64_t kind : {-1, 255}) {
+    EXPECT_THAT(thrown_by_operator("aten::to", {at::ones({2}), kind, false, false}, "prim_dtype"),
+                HasSubstr("there is no kind"));
+  }
+  EXPECT_EQ(thrown_by_operator("aten::to", {at::ones({2}), 7, false, false}, "prim_dtype"),
+            "nothing");
+}
+
+TEST(CheckedTensors, NumbersOfTensorsAreNoPointers) {
+  const at::Tensor x = at::ones({2, 3});
+  for (const std::int64_t place :
+       {std::numeric_limits<std::int64_t>::min(), -(std::int64_t{3} << 61), kHalf, kHalf - 4096}) {
+    EXPECT_THAT(thrown_by_layer("x, n: int", "torch.sum_to_size(x, [1, n])", {x, place}),
+                HasSubstr("a number is less than"));
+    EXPECT_THAT(thrown_by_layer("x, n: int", "x.view([2, n])", {x, place}),
+                HasSubstr("a number is less than"));
+    EXPECT_THAT(thrown_by_layer("x, n: int", "x[n:]", {x, place}),
+                HasSubstr("a number is less than"));
+    EXPECT_THAT(thrown_by_layer("n: int", "torch.zeros([n])", {place}),
+                HasSubstr("a number is less than"));
+    // Numbers that count nothing may be any.
+    EXPECT_EQ(thrown_by_layer("n: int", "n + 1", {place}), "nothing");
+    EXPECT_EQ(thrown_by_layer("x, n: int", "torch.full_like(x, n)", {x, place}), "nothing");
+    EXPECT_EQ(thrown_by_layer("x, n: int", "torch.clamp(x, n)", {x, place}), "nothing");
+  }
+  EXPECT_EQ(thrown_by_layer("x", "x[-100:9223372036854775807]", {x}), "nothing");
+  EXPECT_EQ(thrown_by_layer("x", "torch.sum_to_size(x, [1, 3])", {x}), "nothing");
 }
 
 TEST(CheckedTensors, ZeroPointsAreWholeNumbersWhereTheyDivide) {
@@ -88,6 +126,17 @@ TEST(CheckedTensors, CountsOfRepeatsAddUp) {
   EXPECT_THAT(thrown_by_layer("x, n: int", "torch.repeat_interleave(x, n)",
                               {at::rand({4}), std::int64_t{1} << 62}),
               HasSubstr("a count is not between"));
+}
+
+TEST(CheckedTensors, OneNumberIsSelectedFromATensorOfOne) {
+  const auto select = [](const at::Tensor& from, std::int64_t count) {
+    return thrown_by_layer("x, i", "torch.index_select(x, 0, i)",
+                           {from, at::zeros({count}, at::kLong)});
+  };
+  const at::Tensor one = at::scalar_tensor(2.5);
+  EXPECT_EQ(select(one, 1), "nothing");
+  EXPECT_EQ(select(one.view({1}), 100'000), "nothing");
+  EXPECT_THAT(select(one, 100'000), HasSubstr("a tensor of one number has no others"));
 }
 
 TEST(CheckedTensors, ThereIsASpacingForEachDimension) {

@@ -76,6 +76,28 @@ TEST(SafeOperators, TensorsOfWholeNumbersAreCheckedElementByElement) {
   EXPECT_EQ(thrown_by("a, b", "torch.remainder(a, b)", {whole({}), whole({})}), "nothing");
 }
 
+TEST(SafeOperators, DivisorsAndMultiplesOfTheLeastNumberAreNotTaken) {
+  const auto divisor = [](std::int64_t a, std::int64_t b) {
+    return thrown_by("a: int, b: int", "torch.gcd(a, b)", {a, b});
+  };
+  EXPECT_EQ(run_safely("a: int, b: int", "torch.gcd(a, b)", {12, 18}).toInt(), 6);
+  EXPECT_THAT(divisor(kLeast, -1), HasSubstr("divided by -1"));
+  EXPECT_THAT(divisor(-1, kLeast), HasSubstr("divided by -1"));
+  EXPECT_EQ(divisor(kLeast, 7), "nothing");
+  EXPECT_EQ(divisor(kLeast, kLeast), "nothing");
+  // 2^63 is one more than a multiple of 7: their divisor is -1 for the kernel.
+  const auto multiple = [](const at::Tensor& a, const at::Tensor& b) {
+    return thrown_by("a, b", "torch.lcm(a, b)", {a, b});
+  };
+  const at::Tensor least = at::tensor({kLeast}, at::kLong);
+  const at::Tensor seven = at::tensor({7}, at::kLong);
+  EXPECT_THAT(multiple(least, seven), HasSubstr("has no multiple"));
+  EXPECT_THAT(multiple(seven.expand({5}), least), HasSubstr("has no multiple"));
+  EXPECT_THAT(multiple(at::tensor({std::numeric_limits<int>::min()}, at::kInt), seven.to(at::kInt)),
+              HasSubstr("has no multiple"));
+  EXPECT_EQ(multiple(least + 1, seven), "nothing");
+}
+
 TEST(SafeOperators, PaddingHasAsManyNumbersAsItTakes) {
   const at::Tensor picture = at::ones({1, 2, 4, 4});
   const auto pad = [&](const std::string& name, std::vector<std::int64_t> padding) {
