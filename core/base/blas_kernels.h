@@ -11,9 +11,9 @@ const char* kernels_instead_of(std::string_view taken);
 
 /// Has OpenBLAS take kernels that fit this processor, in programs that are started from here: it
 /// chooses when it is loaded, before main(). It knows processors by their number. On one that it
-/// does not know, as Emerald Rapids by OpenBLAS 0.3.21, it takes those of 2004, which are four times
-/// as slow and round otherwise with each number of threads. What the environment says already
-/// (OPENBLAS_CORETYPE) stays, and so do kernels of processors that it knows. Returns whether the
+/// does not know, it takes those of 2004: OpenBLAS 0.3.21 does so on Emerald Rapids. They are four
+/// times as slow, and round otherwise with each number of threads. OPENBLAS_CORETYPE stays if the
+/// environment has it, and so do kernels of processors that it knows. Returns whether the
 /// environment was changed.
 ///
 /// Threads: before any is started.

@@ -3,13 +3,15 @@
 
 usage: fuzz.py [MINUTES] [--only NAME…] [--fresh]
 
-Each fuzzer in build/fuzz/bin runs in turns until it has had MINUTES (10) of processor time. As many
-run at once as there are processors, at the lowest priority. What each has had stands in
-tests/fuzz/fuzzed.json: a run that is broken off goes on from there; --fresh begins again, as after
-a change to what a fuzzer reads. Inputs that reach new code are kept in build/fuzz/corpus.
+Each fuzzer in build/fuzz/bin runs in turns until it has had MINUTES (10) of processor time, and so
+does build/release/bin/operators_fuzz, which calls LibTorch. As many run at once as there are
+processors, at the lowest priority. What each has had stands in tests/fuzz/fuzzed.json: a run that
+is broken off goes on from there; --fresh begins again, as after a change to what a fuzzer reads.
+Inputs that reach new code are kept in build/fuzz/corpus.
 
 Exits with 1 if an input was found that ends a fuzzer: it lies in build/fuzz/findings. Repeat it
-with build/fuzz/bin/NAME_fuzz FILE, mend the parser, and add the file to tests/fuzz/corpus/NAME.
+with NAME_fuzz FILE, mend the parser, and add the file to tests/fuzz/corpus/NAME. One of operators
+says a call: put a check before the operator, and test it (runtime/torch/operator_checks.h).
 """
 
 import argparse
@@ -26,14 +28,17 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 BUILD = HERE.parent.parent / "build" / "fuzz"
+PROGRAMS = [BUILD / "bin", BUILD.parent / "release" / "bin"]
 RECORD = HERE / "fuzzed.json"
 TURN_SECONDS = 60
 SLOW_SECONDS = 10
 LIMITS = ["-timeout=20", "-rss_limit_mb=2048", "-max_len=65536"]
 
 
-def known_fuzzers():
-    return sorted(path.name.removesuffix("_fuzz") for path in (BUILD / "bin").glob("*_fuzz"))
+def programs():
+    """Returns each fuzzer's program by its name."""
+    return {path.name.removesuffix("_fuzz"): path
+            for folder in PROGRAMS for path in sorted(folder.glob("*_fuzz"))}
 
 
 def read_record():
@@ -69,7 +74,7 @@ def is_finding(name, path):
     if not path.name.startswith((f"{name}-slow-unit-", f"{name}-timeout-")):
         return True
     most = (2 * SLOW_SECONDS, 2 * SLOW_SECONDS)
-    child = subprocess.Popen([BUILD / "bin" / f"{name}_fuzz", path], stdout=subprocess.DEVNULL,
+    child = subprocess.Popen([programs()[name], path], stdout=subprocess.DEVNULL,
                              stderr=subprocess.DEVNULL,
                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, most))
     _, status, used = os.wait4(child.pid, 0)
@@ -86,7 +91,7 @@ def turn(name, seconds):
     corpus.mkdir(parents=True, exist_ok=True)
     findings.mkdir(exist_ok=True)
     before = set(findings.glob(f"{name}-*"))
-    program = [BUILD / "bin" / f"{name}_fuzz", corpus, HERE / "corpus" / name,
+    program = [programs()[name], corpus, HERE / "corpus" / name,
                f"-max_total_time={max(5, int(seconds))}", "-print_final_stats=1", *LIMITS,
                f"-artifact_prefix={findings}/{name}-"]
     log = BUILD / f"{name}.log"
@@ -161,10 +166,10 @@ def main():
     parser.add_argument("--rows", type=pathlib.Path, metavar="FOLDER",
                         help="writes the row of FAULTS.md there")
     asked = parser.parse_args()
-    names = asked.only or known_fuzzers()
-    unknown = sorted(set(names) - set(known_fuzzers()))
+    names = asked.only or sorted(programs())
+    unknown = sorted(set(names) - set(programs()))
     if unknown or not names:
-        sys.exit(f"fuzz.py: no fuzzer {', '.join(unknown) or 'is built'} in {BUILD / 'bin'}")
+        sys.exit(f"fuzz.py: no fuzzer {', '.join(unknown) or 'is built'} in {' or '.join(map(str, PROGRAMS))}")
     record = read_record()
     if asked.fresh:
         for name in names:
