@@ -170,11 +170,18 @@ Called call(const Operator& known, const Seeds& seeds, Guard guard = Guard::kNot
   }
 }
 
+/// Ends the process by SIGPROF if it takes too much processor time from now on.
+void limit_time() {
+  const ::itimerval limit{{}, {kMostSeconds, 0}};
+  ::setitimer(ITIMER_PROF, &limit, nullptr);
+}
+
 /// Returns whether a call only reads a few bytes behind its tensors, whatever they are. Runs it in
 /// a process of its own.
 bool reads_behind(const Operator& known, const Seeds& seeds) {
   const ::pid_t child = ::fork();
   if (child == 0) {
+    limit_time();
     const Called zeros = call(known, seeds, Guard::kZeros);
     ::_exit(zeros == call(known, seeds, Guard::kOnes) ? 0 : 1);
   }
@@ -280,8 +287,7 @@ class OperatorFuzzer {
     }
     std::ranges::copy(seeds, shared_->seeds.begin());
     ++overload.calls;
-    const ::itimerval limit{{}, {kMostSeconds, 0}};
-    ::setitimer(ITIMER_PROF, &limit, nullptr);
+    limit_time();
     switch (call(known, seeds).outcome) {
       case Outcome::kSucceeded:
         std::ranges::copy(seeds, overload.kept[overload.successes++ % kKept].begin());
@@ -307,9 +313,10 @@ class OperatorFuzzer {
     } else {
       ++findings_;
       found_out_[shared_->at].is_left_out = true;
-      const std::string path =
-          fmt::format("{}crash-{}-{:016x}", settings_.findings, name_of(known), seeds.front());
-      std::ofstream(path) << fmt::format("{} {}\n", name_of(known), fmt::join(seeds, " "));
+      const std::string text = fmt::format("{} {}\n", name_of(known), fmt::join(seeds, " "));
+      const std::string path = fmt::format("{}crash-{}-{:016x}", settings_.findings, name_of(known),
+                                           std::hash<std::string>()(text));
+      std::ofstream(path) << text;
       fmt::print("{}: {} ends the process ({})\n", path, name_of(known), ::strsignal(signal));
       std::fflush(stdout);
     }
