@@ -113,7 +113,8 @@ TEST(CheckedLayers, TransposedConvolutionsTakeNoEndlessSteps) {
         "aten::convolution",
         {x, is_transposed ? weight : at::rand({6, 4, 3}), c10::IValue(),
          std::vector<std::int64_t>{65536}, std::vector<std::int64_t>{0},
-         std::vector<std::int64_t>{1}, is_transposed, std::vector<std::int64_t>{0}, 1});
+         std::vector<std::int64_t>{1}, is_transposed, std::vector<std::int64_t>{0}, 1},
+        "");
   };
   EXPECT_THAT(one_of_both(true), HasSubstr("is too large for 6 channels"));
   EXPECT_EQ(one_of_both(false), "nothing");
@@ -133,9 +134,9 @@ TEST(CheckedLayers, LossesHaveClasses) {
 
 TEST(CheckedLayers, LossesHaveAWeightForEachClass) {
   const auto loss = [](const at::Tensor& weight) {
-    return thrown_by_operator(
-        "aten::multi_margin_loss",
-        {at::rand({3, 4}), at::tensor({0, 3, 1}, at::kLong), 1, 1, weight, 1});
+    return thrown_by_operator("aten::multi_margin_loss",
+                              {at::rand({3, 4}), at::tensor({0, 3, 1}, at::kLong), 1, 1, weight, 1},
+                              "");
   };
   EXPECT_EQ(loss(at::rand({4})), "nothing");
   EXPECT_EQ(loss(at::Tensor()), "nothing");

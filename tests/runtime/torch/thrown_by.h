@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/torch/given_result.h"
 #include "runtime/torch/safe_operators.h"
 #include "tests/runtime/torch/module_of.h"
 
@@ -27,12 +28,15 @@ inline std::string thrown_by_layer(const std::string& arguments, const std::stri
 }
 
 /// Returns what an operator returns, called as the interpreter calls it. `overload`: its name; any
-/// for null. Throws as it does.
+/// that shards may use for null. Throws as it does.
 inline c10::IValue result_of_operator(const char* name, torch::jit::Stack values,
                                       const char* overload = nullptr) {
   install_safe_operators();
   for (const auto& known : torch::jit::getAllOperatorsFor(c10::Symbol::fromQualString(name))) {
-    if (overload != nullptr && known->schema().overload_name() != overload) continue;
+    const c10::FunctionSchema& schema = known->schema();
+    const bool is_meant =
+        overload != nullptr ? schema.overload_name() == overload : !is_given_its_result(schema);
+    if (!is_meant) continue;
     known->getOperation()(values);
     return values.at(0);
   }
