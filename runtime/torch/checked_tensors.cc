@@ -113,6 +113,17 @@ void check_selection(const char* name) {
   });
 }
 
+/// Checks that there can be a count for each number up to the largest one.
+void check_bins(const char* name) {
+  put_before_each(name, [name](const c10::FunctionSchema& schema) -> StackCheck {
+    return [name, input = StackArgument(schema, "self")](const Stack& stack) {
+      const at::Tensor numbers = input.tensor_in(stack);
+      if (numbers.numel() == 0 || numbers.le(kFurthest).all().item<bool>()) return;
+      throw std::runtime_error(fmt::format("{}: a number is larger than {}", name, kFurthest));
+    };
+  });
+}
+
 /// Checks that there is a spacing for each dimension along which differences are taken.
 void check_spacing(const char* name) {
   put_before_each(name, [name](const c10::FunctionSchema& schema) -> StackCheck {
@@ -243,6 +254,7 @@ void check_tensor_operators() {
   check_zero_points("aten::quantize_per_channel");
   check_repeats("aten::repeat_interleave");
   check_selection("aten::index_select");
+  check_bins("aten::bincount");
   check_spacing("aten::gradient");
   check_all_numbers();
 }

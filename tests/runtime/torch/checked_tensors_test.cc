@@ -139,6 +139,16 @@ TEST(CheckedTensors, OneNumberIsSelectedFromATensorOfOne) {
   EXPECT_THAT(select(one, 100'000), HasSubstr("a tensor of one number has no others"));
 }
 
+TEST(CheckedTensors, ThereIsACountForEachNumber) {
+  const auto count = [](std::int64_t largest) {
+    return thrown_by_layer("x", "torch.bincount(x, None, 2)",
+                           {at::tensor({std::int64_t{3}, largest}, at::kLong)});
+  };
+  EXPECT_EQ(count(5), "nothing");
+  EXPECT_THAT(count(std::numeric_limits<std::int64_t>::max()), HasSubstr("a number is larger"));
+  EXPECT_EQ(thrown_by_layer("x", "torch.bincount(x)", {at::empty({0}, at::kLong)}), "nothing");
+}
+
 TEST(CheckedTensors, ThereIsASpacingForEachDimension) {
   const std::vector<c10::IValue> values{at::rand({5, 5}), at::arange(5.0)};
   EXPECT_EQ(thrown_by_layer("x, s", "torch.gradient(x, spacing=[s, s])[0]", values), "nothing");
