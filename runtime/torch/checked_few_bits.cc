@@ -17,39 +17,26 @@ using torch::jit::Stack;
 /// Checks that each sample, and each row of it, has something in it: kernels of few bits divide by
 /// its size, or read it.
 void check_samples(const char* name) {
-  put_before_each(name, [name](const c10::FunctionSchema& schema) -> StackCheck {
-    return
-        [name, input = StackArgument(schema, schema.arguments().at(0).name())](const Stack& stack) {
-          const at::Tensor all = input.tensor_in(stack);
-          if (!all.defined()) return;
-          const at::IntArrayRef sizes = all.sizes();
-          if (!sizes.empty() && sizes.back() != 0 && std::ranges::count(sizes.slice(1), 0) == 0)
-            return;
-          throw std::runtime_error(fmt::format("{}: its input has samples of nothing", name));
-        };
+  put_before_input(name, [name](const at::Tensor& all) {
+    const at::IntArrayRef sizes = all.sizes();
+    if (!sizes.empty() && sizes.back() != 0 && std::ranges::count(sizes.slice(1), 0) == 0) return;
+    throw std::runtime_error(fmt::format("{}: its input has samples of nothing", name));
   });
 }
 
 /// Checks that a tensor of few bits has something in it.
 void check_anything(const char* name) {
-  put_before_each(name, [name](const c10::FunctionSchema& schema) -> StackCheck {
-    return
-        [name, input = StackArgument(schema, schema.arguments().at(0).name())](const Stack& stack) {
-          const at::Tensor all = input.tensor_in(stack);
-          if (!all.defined() || !all.is_quantized() || all.numel() > 0) return;
-          throw std::runtime_error(fmt::format("{}: its input has nothing in it", name));
-        };
+  put_before_input(name, [name](const at::Tensor& all) {
+    if (!all.is_quantized() || all.numel() > 0) return;
+    throw std::runtime_error(fmt::format("{}: its input has nothing in it", name));
   });
 }
 
 /// Checks that a tensor of few bits has rows: the kernel goes through them.
 void check_rows(const char* name) {
-  put_before_each(name, [name](const c10::FunctionSchema& schema) -> StackCheck {
-    return [name, input = StackArgument(schema, "self")](const Stack& stack) {
-      const at::Tensor given = input.tensor_in(stack);
-      if (!given.is_quantized() || given.dim() > 0) return;
-      throw std::runtime_error(fmt::format("{}: its input has no dimension", name));
-    };
+  put_before_input(name, [name](const at::Tensor& given) {
+    if (!given.is_quantized() || given.dim() > 0) return;
+    throw std::runtime_error(fmt::format("{}: its input has no dimension", name));
   });
 }
 

@@ -200,12 +200,9 @@ void check_steps(const char* name) {
 
 /// Checks that a loss has classes.
 void check_classes(const char* name) {
-  put_before_each(name, [name](const c10::FunctionSchema& schema) -> StackCheck {
-    return [name, input = StackArgument(schema, "self")](const Stack& stack) {
-      const at::Tensor given = input.tensor_in(stack);
-      if (given.dim() == 0 || given.size(given.dim() == 1 ? 0 : 1) > 0) return;
-      throw std::runtime_error(fmt::format("{}: its input has no class", name));
-    };
+  put_before_input(name, [name](const at::Tensor& given) {
+    if (given.dim() == 0 || given.size(given.dim() == 1 ? 0 : 1) > 0) return;
+    throw std::runtime_error(fmt::format("{}: its input has no class", name));
   });
 }
 
@@ -244,11 +241,9 @@ void check_divisors(const char* name, const std::vector<std::string>& arguments)
 
 /// Checks that a matrix is of finite numbers: LAPACK goes on with sizes that it has not set.
 void check_finite(const char* name) {
-  put_before_each(name, [name](const c10::FunctionSchema& schema) -> StackCheck {
-    return [name, matrix = StackArgument(schema, "self")](const Stack& stack) {
-      if (at::isfinite(matrix.tensor_in(stack)).all().item<bool>()) return;
-      throw std::runtime_error(fmt::format("{}: a number is not finite", name));
-    };
+  put_before_input(name, [name](const at::Tensor& matrix) {
+    if (at::isfinite(matrix).all().item<bool>()) return;
+    throw std::runtime_error(fmt::format("{}: a number is not finite", name));
   });
 }
 

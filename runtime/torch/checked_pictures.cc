@@ -37,16 +37,11 @@ constexpr std::array<std::pair<const char*, std::int64_t>, 15> kPictureLayers{
 /// Checks that a picture has that many dimensions, with or without one for samples:
 /// kernels take the last ones for it, whatever the others are.
 void check_picture(const char* name, std::int64_t dimensions) {
-  put_before_each(name, [name, dimensions](const c10::FunctionSchema& schema) -> StackCheck {
-    return [name, dimensions,
-            input = StackArgument(schema, schema.arguments().at(0).name())](const Stack& stack) {
-      const at::Tensor given = input.tensor_in(stack);
-      if (!given.defined()) return;
-      if (given.dim() == dimensions || given.dim() == dimensions + 1) return;
-      throw std::runtime_error(fmt::format("{}: its input has {}, not {} or {}", name,
-                                           counted(given.dim(), "dimension"), dimensions,
-                                           dimensions + 1));
-    };
+  put_before_input(name, [name, dimensions](const at::Tensor& given) {
+    if (given.dim() == dimensions || given.dim() == dimensions + 1) return;
+    throw std::runtime_error(fmt::format("{}: its input has {}, not {} or {}", name,
+                                         counted(given.dim(), "dimension"), dimensions,
+                                         dimensions + 1));
   });
 }
 

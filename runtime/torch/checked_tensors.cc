@@ -115,12 +115,9 @@ void check_selection(const char* name) {
 
 /// Checks that there can be a count for each number up to the largest one.
 void check_bins(const char* name) {
-  put_before_each(name, [name](const c10::FunctionSchema& schema) -> StackCheck {
-    return [name, input = StackArgument(schema, "self")](const Stack& stack) {
-      const at::Tensor numbers = input.tensor_in(stack);
-      if (numbers.numel() == 0 || numbers.le(kFurthest).all().item<bool>()) return;
-      throw std::runtime_error(fmt::format("{}: a number is larger than {}", name, kFurthest));
-    };
+  put_before_input(name, [name](const at::Tensor& numbers) {
+    if (numbers.numel() == 0 || numbers.le(kFurthest).all().item<bool>()) return;
+    throw std::runtime_error(fmt::format("{}: a number is larger than {}", name, kFurthest));
   });
 }
 

@@ -39,6 +39,15 @@ void put_before_each(const char* name, const MakeCheck& make) {
   }
 }
 
+void put_before_input(const char* name, const std::function<void(const at::Tensor&)>& check) {
+  put_before_each(name, [&](const c10::FunctionSchema& schema) -> StackCheck {
+    return [check, input = StackArgument(schema, schema.arguments().at(0).name())](
+               const jit::Stack& stack) {
+      if (const at::Tensor given = input.tensor_in(stack); given.defined()) check(given);
+    };
+  });
+}
+
 StackArgument::StackArgument(const c10::FunctionSchema& schema, const std::string& name) {
   const auto& arguments = schema.arguments();
   for (std::size_t i = 0; i < arguments.size(); ++i) {

@@ -23,6 +23,10 @@ void put_before(const char* name, const IsMeant& is_meant, const StackCheck& che
 /// Puts its own check before each operator of the name.
 void put_before_each(const char* name, const MakeCheck& make);
 
+/// Puts a check of its first argument before each operator of the name. It is not called if that
+/// is no tensor.
+void put_before_input(const char* name, const std::function<void(const at::Tensor&)>& check);
+
 /// Finds the value of an argument at the end of a stack.
 class StackArgument {
  public:

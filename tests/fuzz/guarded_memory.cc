@@ -22,8 +22,7 @@ constexpr std::size_t kMostBytes = 256 << 20;
 Guard guard_now = Guard::kNothing;
 bool at_end = false;  ///< so does the next tensor lie
 
-/// Where tensors' memory lies, by their first number: pages, with one of no memory before and one
-/// behind.
+/// Pages that hold a tensor, with one of no memory before and two behind, by its first number.
 struct Pages {
   void* begin = nullptr;
   std::size_t bytes = 0;

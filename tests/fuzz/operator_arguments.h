@@ -12,7 +12,7 @@
 
 namespace pareto::fuzz {
 
-/// Where the numbers of one value come from.
+/// Source of the numbers of one value.
 class Choices {
  public:
   explicit Choices(std::uint64_t seed) : state_(seed) {}

@@ -13,14 +13,14 @@
 namespace pareto::fuzz {
 namespace {
 
-/// One operator and its arguments, parted by blanks; those that it leaves out have their defaults.
-/// - f2x3: a tensor of 2 × 3 numbers in float32; f: of one number; f0x3: of none. d, c, l and b are
-///   of float64, complex64, int64 (0 and 1) and bool. e is of float32 and positive definite, p of
-///   float32 between 0.25 and 0.75. u and s are quint8 and qint8.
+/// One operator and its arguments, parted by blanks; the last ones, if left out, have their defaults.
+/// - f2x3: a tensor of two rows of three numbers in float32; f: of one number; f0x3: of none. d, c,
+///   l and b are of float64, complex64, int64 (0 and 1) and bool. e is of float32 and positive
+///   definite, p of float32 between 0.25 and 0.75. u and s are quint8 and qint8.
 /// - (f2,f3): a list of tensors. [1,2]: of whole numbers. {1,2}: of others.
 /// - linear4x8, conv6x3x3x3, back6x3x3x3, deep6x3x3x3x3: packed weights of a linear layer, and of
 ///   convolutions: of two dimensions, transposed, of three.
-/// - 'sum': a text. none, true, false, 3 and 0.5 are themselves, ~ is a default.
+/// - 'sum': a text. none, true, false, 3 and 0.5 are themselves.
 struct Example {
   const char* name;
   const char* arguments;
@@ -362,8 +362,7 @@ c10::IValue value_of(const std::string& word) {
 }  // namespace
 
 std::optional<std::vector<c10::IValue>> example_of(const c10::FunctionSchema& schema) {
-  const std::string name =
-      schema.overload_name().empty() ? schema.name() : schema.name() + "." + schema.overload_name();
+  const std::string name = c10::toString(schema.operator_name());
   const auto* const found =
       std::ranges::find(kExamples, name, [](const Example& one) { return std::string(one.name); });
   if (found == std::end(kExamples)) return std::nullopt;

@@ -112,9 +112,7 @@ std::vector<Operator> overloads(const std::string& only) {
 }
 
 std::string name_of(const Operator& known) {
-  const c10::FunctionSchema& schema = known->schema();
-  return schema.overload_name().empty() ? schema.name()
-                                        : schema.name() + "." + schema.overload_name();
+  return c10::toString(known->schema().operator_name());
 }
 
 /// Computes gradients of what a call returned, as training does.
@@ -156,7 +154,7 @@ Called call(const Operator& known, const Seeds& seeds, Guard guard = Guard::kNot
   try {
     set_guard(guard, (seeds.front() & 1) != 0);
     runtime::seed_random_numbers(seeds.front());
-    // As shards run; the others have gradients, as in training.
+    // Shards run so. The others have gradients, as in training.
     const c10::InferenceMode inference(seeds.front() % 5 != 4);
     auto arguments = make_arguments(known->schema(), seeds);
     if (!arguments) return {.outcome = Outcome::kUncallable};
@@ -384,7 +382,7 @@ int main(int argc, char** argv) {
   runtime::set_thread_count(1);
   runtime::DropWarnings dropped;
   const runtime::warning_api::WarningHandlerGuard quiet(&dropped);
-  // Where LibTorch throws takes longer to find out than most calls.
+  // LibTorch finds out where it throws, which takes longer than most calls.
   c10::SetStackTraceFetcher([] { return std::string(); });
   runtime::keep_operators_apart();
   if (settings.has_checks) runtime::install_safe_operators();
