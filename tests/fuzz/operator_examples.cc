@@ -13,7 +13,8 @@
 namespace pareto::fuzz {
 namespace {
 
-/// One operator and its arguments, parted by blanks; the last ones, if left out, have their defaults.
+/// One operator and its arguments, parted by blanks. The last ones may be left out: they have their
+/// defaults then.
 /// - f2x3: a tensor of two rows of three numbers in float32; f: of one number; f0x3: of none. d, c,
 ///   l and b are of float64, complex64, int64 (0 and 1) and bool. e is of float32 and positive
 ///   definite, p of float32 between 0.25 and 0.75. u and s are quint8 and qint8.
