@@ -10,6 +10,7 @@
 #include "client/front/proposals.h"
 #include "client/front/quick_answer.h"
 #include "client/run_main.h"
+#include "core/base/blas_kernels.h"
 #include "core/base/file.h"
 #include "core/base/open_mp_spin.h"
 #include "core/base/standard_descriptors.h"
@@ -35,6 +36,7 @@ int become_whole_program(char** argv) {
   // gRPC may read it when it is loaded.
   ::setenv("GRPC_VERBOSITY", "NONE", 0);
   shorten_open_mp_spin();
+  choose_blas_kernels();
   ::execv(whole.c_str(), argv);
   std::cerr
       << "paretoctl: " << error_from_errno(errno, whole.string()).message

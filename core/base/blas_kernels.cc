@@ -23,9 +23,17 @@ bool choose_blas_kernels() {
   constexpr const char* kChoice = "OPENBLAS_CORETYPE";
   if (std::getenv(kChoice) != nullptr) return false;
   // Looked up at run time: programs may have another BLAS, or none.
-  const auto taken =
-      reinterpret_cast<const char* (*)()>(::dlsym(RTLD_DEFAULT, "openblas_get_corename"));
+  constexpr const char* kName = "openblas_get_corename";
+  void* library = nullptr;
+  void* name = ::dlsym(RTLD_DEFAULT, kName);
+  if (name == nullptr) {
+    library = ::dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) return false;
+    name = ::dlsym(library, kName);
+  }
+  const auto taken = reinterpret_cast<const char* (*)()>(name);
   const char* const better = taken == nullptr ? nullptr : kernels_instead_of(taken());
+  if (library != nullptr) ::dlclose(library);
   return better != nullptr && ::setenv(kChoice, better, 0) == 0;
 }
 

@@ -8,24 +8,27 @@
 
 namespace pareto::test {
 
-/// Sets a variable for as long as it exists. Threads: none other may read the environment.
+/// Sets a variable for as long as it exists, or unsets it if the value is null. Threads: none other
+/// may read the environment.
 class EnvironmentVariable {
  public:
   EnvironmentVariable(std::string name, const char* value) : name_(std::move(name)) {
     if (const char* const found = std::getenv(name_.c_str())) before_ = found;
-    ::setenv(name_.c_str(), value, 1);
+    set(value);
   }
-  ~EnvironmentVariable() {
-    if (before_) {
-      ::setenv(name_.c_str(), before_->c_str(), 1);
-    } else {
-      ::unsetenv(name_.c_str());
-    }
-  }
+  ~EnvironmentVariable() { set(before_ ? before_->c_str() : nullptr); }
   EnvironmentVariable(const EnvironmentVariable&) = delete;
   EnvironmentVariable& operator=(const EnvironmentVariable&) = delete;
 
  private:
+  void set(const char* value) const {
+    if (value == nullptr) {
+      ::unsetenv(name_.c_str());
+    } else {
+      ::setenv(name_.c_str(), value, 1);
+    }
+  }
+
   const std::string name_;
   std::optional<std::string> before_;
 };

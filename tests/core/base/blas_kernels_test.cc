@@ -1,8 +1,10 @@
 #include "core/base/blas_kernels.h"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <memory>
 #include <string>
 
 #include "tests/support/environment.h"
@@ -34,6 +36,23 @@ TEST(BlasKernels, WhatTheEnvironmentSaysStays) {
   const test::EnvironmentVariable said("OPENBLAS_CORETYPE", "Prescott");
   EXPECT_FALSE(choose_blas_kernels());
   EXPECT_STREQ(std::getenv("OPENBLAS_CORETYPE"), "Prescott");
+}
+
+TEST(BlasKernels, OpenBlasIsAskedByProgramsThatHaveNone) {
+  const test::EnvironmentVariable unsaid("OPENBLAS_CORETYPE", nullptr);
+  ASSERT_EQ(::dlsym(RTLD_DEFAULT, "openblas_get_corename"), nullptr);
+  const std::unique_ptr<void, int (*)(void*)> library(
+      ::dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL),
+      [](void* one) { return ::dlclose(one); });
+  const char* better = nullptr;
+  if (library != nullptr) {
+    const auto taken =
+        reinterpret_cast<const char* (*)()>(::dlsym(library.get(), "openblas_get_corename"));
+    ASSERT_NE(taken, nullptr);
+    better = kernels_instead_of(taken());
+  }
+  EXPECT_EQ(choose_blas_kernels(), better != nullptr);
+  EXPECT_STREQ(std::getenv("OPENBLAS_CORETYPE"), better);
 }
 
 }  // namespace
