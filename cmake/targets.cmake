@@ -62,14 +62,17 @@ function(pareto_precompile name pch)
 endfunction()
 
 # LibTorch headers cost 10-16 s a file: every target that sees them reuses one precompiled header.
-# COLD: optimised less, as in pareto_library. Such targets share a header of their own, because the
-# compiler takes only one that was made with the same options.
+# COLD: optimised less, as in pareto_library. TEST: as in pareto_compile_as_test. Such targets share
+# a header of their own, because the compiler takes only one that was made with the same options.
 function(pareto_use_torch name)
-  cmake_parse_arguments(ARG "COLD" "" "" ${ARGN})
+  cmake_parse_arguments(ARG "COLD;TEST" "" "" ${ARGN})
   set(pch pareto_torch_pch)
   # Those that see protobuf have it anyway.
   set(options -pthread)
-  if(ARG_COLD AND CMAKE_BUILD_TYPE STREQUAL Release)
+  if(ARG_TEST)
+    set(pch pareto_torch_test_pch)
+    set(options ${PARETO_TEST_OPTIONS})
+  elseif(ARG_COLD AND CMAKE_BUILD_TYPE STREQUAL Release)
     set(pch pareto_torch_cold_pch)
     # At -O1 g++ 14 sees an uninitialised value in a header of LibTorch 2.
     list(APPEND options -O1 $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
@@ -79,6 +82,28 @@ function(pareto_use_torch name)
   pareto_precompile(${name} ${pch} <torch/script.h>)
   target_link_libraries(${pch} PRIVATE pareto_torch)
   target_compile_options(${pch} PRIVATE ${options})
+endfunction()
+
+# What tests themselves do takes no time: that they are built soon matters more. Those that see
+# protobuf have -pthread anyway.
+set(PARETO_TEST_OPTIONS -O0 -pthread)
+if(PARETO_SANITIZE MATCHES undefined)
+  # It is looked for in what they test.
+  list(APPEND PARETO_TEST_OPTIONS -fno-sanitize=undefined)
+endif()
+
+# pareto_compile_as_test(e2e_test [TORCH]): not optimised, and with precompiled headers. It links
+# GoogleTest.
+function(pareto_compile_as_test name)
+  if("TORCH" IN_LIST ARGN)
+    pareto_use_torch(${name} TEST)
+    return()
+  endif()
+  target_compile_options(${name} PRIVATE ${PARETO_TEST_OPTIONS})
+  pareto_precompile(${name} pareto_test_pch <algorithm> <chrono> <filesystem> <fstream> <functional> <gmock/gmock.h> <gtest/gtest.h>
+                    <map> <memory> <nlohmann/json.hpp> <optional> <set> <string> <thread> <vector>)
+  target_link_libraries(pareto_test_pch PRIVATE GTest::gmock)
+  target_compile_options(pareto_test_pch PRIVATE ${PARETO_TEST_OPTIONS})
 endfunction()
 
 set(PARETO_TEST_PATIENCE 1 CACHE STRING "how many times as long as usual tests wait for programs, and may take: for emulated ones")
@@ -138,23 +163,10 @@ function(pareto_test name folder)
   target_compile_definitions(${name} PRIVATE PARETO_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
                              PARETO_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
   pareto_unite(${name})
+  set(torch)
   if(ARG_TORCH)
-    pareto_use_torch(${name} COLD)
-    # g++ 12 sees a text of nearly all memory where two short ones are joined.
-    target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow -Wno-restrict -Wno-array-bounds>)
-  else()
-    # What tests themselves do takes no time: that they are built soon matters more. Those that see
-    # protobuf have -pthread anyway. At -Og g++ sees uninitialised values where it cannot see far.
-    set(options -Og -pthread $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
-    if(PARETO_SANITIZE MATCHES undefined)
-      # It is looked for in what they test.
-      list(APPEND options -fno-sanitize=undefined)
-    endif()
-    target_compile_options(${name} PRIVATE ${options})
-    pareto_precompile(${name} pareto_test_pch <algorithm> <chrono> <filesystem> <fstream> <functional> <gmock/gmock.h> <gtest/gtest.h>
-                      <map> <memory> <nlohmann/json.hpp> <optional> <set> <string> <thread> <vector>)
-    target_link_libraries(pareto_test_pch PRIVATE GTest::gmock)
-    target_compile_options(pareto_test_pch PRIVATE ${options})
+    set(torch TORCH)
   endif()
+  pareto_compile_as_test(${name} ${torch})
   pareto_run_test(${name} ${name} SHARDS "${ARG_SHARDS}" TIMEOUT "${ARG_TIMEOUT}" FILTER "${ARG_FILTER}" LABELS ${ARG_LABELS})
 endfunction()

@@ -110,35 +110,34 @@ TEST(Backpressure, IsThatOfTheRecursion) {
     int places;
     int window;
   };
+  std::uint64_t seed = 0;
   for (const Shape& shape : {Shape{1, 4, 8, 30}, Shape{2, 1, 1, 40}, Shape{3, 1, 1, 5},
                              Shape{3, 4, 2, 100}, Shape{2, 2, 1, 1}, Shape{4, 1, 3, 64}}) {
-    for (const std::uint64_t seed : {1U, 2U, 3U}) {
-      Replay made = replay(shape.stages, shape.queue, shape.places, shape.window, seed);
-      const auto outcome = simulate(made.scenario);
-      ASSERT_TRUE(outcome) << outcome.error().message;
-      const Recording& recording = *made.scenario.pipelines[0].recording;
-      // The row that comes first is the only thing not known; one of them has to give both figures
-      // to the nanosecond.
-      int fitting = 0;
-      for (std::size_t first = 0; first < recording.rows() && fitting == 0; ++first) {
-        std::int64_t alone = 0;
-        for (std::size_t j = 0; j < recording.columns; ++j) {
-          alone += recording.nanoseconds[first * recording.columns + j];
-        }
-        if (static_cast<double>(alone) / 1e6 < outcome->pipelines[0].latency.least_ms) continue;
-        const Recursion recursion(times_from(recording, first), made.places, shape.window);
-        if (recursion.completed(recording.rows() - 1) != outcome->simulated.count()) continue;
-        double sum = 0;
-        for (std::size_t n = 0; n < recording.rows(); ++n) {
-          sum += static_cast<double>(recursion.latency(n));
-        }
-        EXPECT_NEAR(outcome->pipelines[0].latency.mean_ms,
-                    sum / static_cast<double>(recording.rows()) / 1e6, 1e-9);
-        ++fitting;
+    Replay made = replay(shape.stages, shape.queue, shape.places, shape.window, ++seed);
+    const auto outcome = simulate(made.scenario);
+    ASSERT_TRUE(outcome) << outcome.error().message;
+    const Recording& recording = *made.scenario.pipelines[0].recording;
+    // The row that comes first is the only thing not known; one of them has to give both figures
+    // to the nanosecond.
+    int fitting = 0;
+    for (std::size_t first = 0; first < recording.rows() && fitting == 0; ++first) {
+      std::int64_t alone = 0;
+      for (std::size_t j = 0; j < recording.columns; ++j) {
+        alone += recording.nanoseconds[first * recording.columns + j];
       }
-      EXPECT_EQ(fitting, 1) << shape.stages << " stages, queue " << shape.queue << ", places "
-                            << shape.places << ", window " << shape.window;
+      if (static_cast<double>(alone) / 1e6 < outcome->pipelines[0].latency.least_ms) continue;
+      const Recursion recursion(times_from(recording, first), made.places, shape.window);
+      if (recursion.completed(recording.rows() - 1) != outcome->simulated.count()) continue;
+      double sum = 0;
+      for (std::size_t n = 0; n < recording.rows(); ++n) {
+        sum += static_cast<double>(recursion.latency(n));
+      }
+      EXPECT_NEAR(outcome->pipelines[0].latency.mean_ms,
+                  sum / static_cast<double>(recording.rows()) / 1e6, 1e-9);
+      ++fitting;
     }
+    EXPECT_EQ(fitting, 1) << shape.stages << " stages, queue " << shape.queue << ", places "
+                          << shape.places << ", window " << shape.window;
   }
 }
 
