@@ -62,7 +62,7 @@ std::span<const OperatorGroup> allowed_operators() {
        "square_ sub sub_ subtract subtract_ tan tan_ tanh tanh_ threshold threshold_ true_divide "
        "true_divide_ trunc trunc_ xlogy xlogy_"},
       {"aten", "views, copies and choices of elements, with every index checked",
-       "adjoint alias alias_copy align_as argwhere as_strided as_strided_ as_strided_copy "
+       "adjoint alias alias_copy align_as argwhere as_strided as_strided_copy "
        "as_strided_scatter atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors "
        "broadcast_to cartesian_prod cat chunk clone column_stack combinations concat concatenate "
        "contiguous copy_ cpu cuda detach detach_ detach_copy diag diag_embed diagflat diagonal "

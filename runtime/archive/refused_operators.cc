@@ -17,8 +17,8 @@ std::span<const OperatorGroup> refused_operators() {
        "_copy_from _copy_from_and_resize _debug_has_internal_overlap _efficientzerotensor "
        "_has_compatible_shallow_copy_type _has_same_storage_numel _index_put_impl "
        "_index_put_impl_ _is_zerotensor _new_zeros_with_same_feature_meta _pin_memory "
-       "_reshape_alias_copy _reshape_from_tensor _resize_output _resize_output_ is_set_to lift "
-       "pin_memory resize resize_ resize_as resize_as_ set set_ set_data"},
+       "_reshape_alias_copy _reshape_from_tensor _resize_output _resize_output_ as_strided_ "
+       "is_set_to lift pin_memory resize resize_ resize_as resize_as_ set set_ set_data"},
       {"aten", "its kernel uses sizes or indices that it does not check",
        "_ctc_loss _fft_c2c _fft_c2r _fft_r2c _local_scalar_dense _masked_softmax _reshape_alias "
        "_saturate_weight_to_fp16 _stack _transform_bias_rescale_qkv _weight_norm "

@@ -162,10 +162,23 @@ void check_product_scales(const char* name) {
   });
 }
 
+/// Checks that numbers with a scale are not given other sizes in place: a layer may have taken them
+/// for its weight, and packs that once.
+void check_turn(const char* name) {
+  put_before_input(name, [name](const at::Tensor& turned) {
+    if (!turned.is_quantized()) return;
+    throw std::runtime_error(fmt::format("{}: it is not for numbers with a scale", name));
+  });
+}
+
 }  // namespace
 
 void check_layers_of_few_bits() {
   check_rows("aten::topk");
+  for (const char* const turn : {"aten::t_", "aten::transpose_", "aten::swapaxes_",
+                                 "aten::swapdims_", "aten::squeeze_", "aten::unsqueeze_"}) {
+    check_turn(turn);
+  }
   for (const char* const put : {"aten::index_put", "aten::index_put_"}) check_put(put);
   for (const char* const pack : kPackingOperators) check_packed(pack);
   check_packed("quantized::linear_prepack");

@@ -275,6 +275,26 @@ void check_attention(const char* name) {
   });
 }
 
+/// Checks that an encoder's norms have a weight and a bias for each number of an embedding: of
+/// nested samples its kernel does not.
+void check_encoder_norms(const char* name) {
+  put_before_each(name, [name](const c10::FunctionSchema& schema) -> StackCheck {
+    std::vector<StackArgument> norms;
+    for (const char* const one : {"norm_weight_1", "norm_bias_1", "norm_weight_2", "norm_bias_2"}) {
+      norms.emplace_back(schema, one);
+    }
+    return [name, norms, size = StackArgument(schema, "embed_dim")](const Stack& stack) {
+      const std::int64_t wanted = size.in(stack).toInt();
+      for (const StackArgument& norm : norms) {
+        const at::Tensor numbers = norm.tensor_in(stack);
+        if (numbers.is_contiguous() && numbers.numel() == wanted) continue;
+        throw std::runtime_error(
+            fmt::format("{}: a norm's numbers are not {}, one behind the other", name, wanted));
+      }
+    };
+  });
+}
+
 }  // namespace
 
 void check_layers() {
@@ -289,6 +309,7 @@ void check_layers() {
        {"aten::_native_multi_head_attention", "aten::_transformer_encoder_layer_fwd"}) {
     check_divisors(attention, {"num_head", "num_heads"});
   }
+  check_encoder_norms("aten::_transformer_encoder_layer_fwd");
   for (const char* const pack : kPackingOperators) {
     check_divisors(pack, {"stride", "dilation", "groups"});
     check_numbers(pack);

@@ -159,18 +159,25 @@ c10::TypePtr inner_type(c10::TypePtr type) {
              : type;
 }
 
+constexpr auto kTypes = static_cast<std::int64_t>(c10::ScalarType::NumOptions);
+
+/// Returns whether a byte of that type holds several numbers. equal() reads a byte for each.
+bool are_parts_of_bytes(std::int64_t type) {
+  return type == static_cast<std::int64_t>(c10::ScalarType::QUInt4x2) ||
+         type == static_cast<std::int64_t>(c10::ScalarType::QUInt2x4);
+}
+
 std::int64_t kinds_of(const c10::Argument& argument) {
   switch (inner_type(argument.real_type())->kind()) {
     case c10::TypeKind::ScalarTypeType:
-      return static_cast<std::int64_t>(c10::ScalarType::NumOptions);
+      return kTypes;
     // No shard may use the operators of the other layouts.
     case c10::TypeKind::LayoutType:
       return static_cast<std::int64_t>(c10::Layout::Strided) + 1;
     case c10::TypeKind::MemoryFormatType:
       return static_cast<std::int64_t>(c10::MemoryFormat::ChannelsLast3d) + 1;
     case c10::TypeKind::IntType:  // as aten::to takes it
-      return argument.name() == "dtype" ? static_cast<std::int64_t>(c10::ScalarType::NumOptions)
-                                        : 0;
+      return argument.name() == "dtype" ? kTypes : 0;
     default:
       return 0;
   }
@@ -212,9 +219,14 @@ void check_number_arguments(const std::string& name, const NumberArguments& argu
                             const Stack& stack) {
   for (const auto& [argument, count] : arguments.kinds) {
     const c10::IValue value = argument.in(stack);
-    if (!value.isInt() || (value.toInt() >= 0 && value.toInt() < count)) continue;
-    throw std::runtime_error(
-        fmt::format("{}: there is no kind {}, only those below {}", name, value.toInt(), count));
+    if (!value.isInt()) continue;
+    if (value.toInt() < 0 || value.toInt() >= count) {
+      throw std::runtime_error(
+          fmt::format("{}: there is no kind {}, only those below {}", name, value.toInt(), count));
+    }
+    if (count == kTypes && are_parts_of_bytes(value.toInt())) {
+      throw std::runtime_error(fmt::format("{}: its kernels read a byte for each number", name));
+    }
   }
   for (const StackArgument& argument : arguments.numbers) {
     if (!has_too_small(argument.in(stack))) continue;
@@ -240,14 +252,30 @@ void check_all_numbers() {
   }
 }
 
+/// Checks that no tensor is had that may be written to without the gradients' knowing, while they
+/// are kept: they take what was saved for them, such as indices, as it is.
+void check_hidden_writes(const char* name, const IsMeant& is_meant) {
+  put_before(name, is_meant, [name](const Stack& /*stack*/) {
+    if (!at::GradMode::is_enabled()) return;
+    throw std::runtime_error(
+        fmt::format("{}: writes to its result could not be seen, which training needs", name));
+  });
+}
+
 }  // namespace
 
 void check_tensor_operators() {
-  for (const char* const seen : {"aten::as_strided", "aten::as_strided_", "aten::as_strided_copy",
-                                 "aten::as_strided_scatter"}) {
+  for (const char* const seen :
+       {"aten::as_strided", "aten::as_strided_copy", "aten::as_strided_scatter"}) {
     check_strides(seen);
   }
   for (const char* const seen : {"aten::view", "aten::view_copy"}) check_seen_type(seen);
+  for (const char* const data : {"aten::data", "prim::data"}) {
+    check_hidden_writes(data, [](const c10::FunctionSchema&) { return true; });
+  }
+  check_hidden_writes("aten::view", [](const c10::FunctionSchema& schema) {
+    return schema.overload_name() == "dtype";
+  });
   check_zero_points("aten::quantize_per_channel");
   check_repeats("aten::repeat_interleave");
   check_selection("aten::index_select");

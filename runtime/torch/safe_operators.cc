@@ -8,6 +8,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -42,6 +43,17 @@ void check_divisor(const Stack& stack) {
       std::max(left, right) == -1) {
     throw std::runtime_error("the least whole number is divided by -1");
   }
+}
+
+/// Checks that a text which is looked for is not empty: the kernel would look without end.
+void check_looked_for(const char* name, const char* argument) {
+  put_before_each(name, [name, argument](const c10::FunctionSchema& schema) -> StackCheck {
+    return [name, wanted = StackArgument(schema, argument)](const Stack& stack) {
+      const c10::IValue text = wanted.in(stack);
+      if (!text.isString() || !text.toStringRef().empty()) return;
+      throw std::runtime_error(fmt::format("{}: an empty text is looked for", name));
+    };
+  });
 }
 
 void check_order(const c10::IValue& list) {
@@ -162,14 +174,22 @@ void check_multiple(const Stack& stack) {
   }
 }
 
+/// Returns whether both are tensors in one memory.
+bool share_memory(const c10::IValue& one, const c10::IValue& other) {
+  return one.isTensor() && other.isTensor() && one.toTensor().has_storage() &&
+         other.toTensor().has_storage() && one.toTensor().is_alias_of(other.toTensor());
+}
+
 /// Checks a division of whole numbers element by element; divisions by 0 are checked by kernels.
-void check_tensor_division(const Stack& stack, std::size_t arguments) {
+/// One in place may write a -1 over what it goes on to divide by.
+void check_tensor_division(const Stack& stack, std::size_t arguments, bool in_place) {
   const c10::IValue& dividend = stack[stack.size() - arguments];
   const c10::IValue& divisor = stack[stack.size() - arguments + 1];
   if (!is_whole(dividend) || !is_whole(divisor) || (dividend.isInt() && divisor.isInt())) return;
   const c10::ScalarType type = common_type(dividend, divisor);
   const auto least = least_of(type);
-  if (least && holds(divisor, type, -1) && holds(dividend, type, *least)) {
+  if (least && holds(dividend, type, *least) &&
+      (holds(divisor, type, -1) || (in_place && share_memory(dividend, divisor)))) {
     throw std::runtime_error("the least whole number is divided by -1");
   }
 }
@@ -184,7 +204,9 @@ void check_tensor_divisions(const char* name) {
           };
           return schema.arguments().size() == arguments && (is_tensor(0) || is_tensor(1));
         },
-        [arguments](const Stack& stack) { check_tensor_division(stack, arguments); });
+        [arguments, in_place = std::string_view(name).ends_with('_')](const Stack& stack) {
+          check_tensor_division(stack, arguments, in_place);
+        });
   }
 }
 
@@ -225,6 +247,8 @@ void install_safe_operators() {
           "aten::divide_"}) {
       check_tensor_divisions(division);
     }
+    check_looked_for("aten::replace", "old");
+    check_looked_for("aten::rsplit", "separator");
     put_before("aten::gcd", is_of_numbers, check_divisor);
     for (const char* const multiple : {"aten::lcm", "aten::lcm_"}) {
       put_before(multiple, has_two_arguments, check_multiple);

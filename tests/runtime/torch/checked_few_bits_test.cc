@@ -20,6 +20,16 @@ at::Tensor bytes(const std::vector<std::int64_t>& sizes) {
   return at::quantize_per_tensor(at::rand(sizes), 0.1, 3, at::kQUInt8);
 }
 
+TEST(CheckedFewBits, AreNotTurnedInPlace) {
+  for (const char* const turn : {"x.t_()", "x.transpose_(0, 1)", "x.swapaxes_(0, 1)",
+                                 "x.swapdims_(0, 1)", "x.squeeze_()", "x.unsqueeze_(0)"}) {
+    EXPECT_THAT(thrown_by_layer("x", turn, {bytes({2, 3})}),
+                HasSubstr("it is not for numbers with a scale"))
+        << turn;
+    EXPECT_EQ(thrown_by_layer("x", turn, {at::ones({2, 3})}), "nothing") << turn;
+  }
+}
+
 TEST(CheckedFewBits, HaveSomethingToDivideBy) {
   EXPECT_THAT(thrown_by_operator("quantized::linear", {bytes({0}), c10::IValue(), 0.1, 3}),
               HasSubstr("its input has samples of nothing"));

@@ -212,6 +212,36 @@ TEST(CheckedLayers, AttentionHasAValueForEachKey) {
   expect_refused(attend(rows(6), rows(3), rows(3), at::zeros({2, 3})));
 }
 
+TEST(CheckedLayers, NormsOfEncodersHaveANumberForEachOfAnEmbedding) {
+  const auto encoded = [](std::int64_t first, std::int64_t second) {
+    const auto numbers = [](std::int64_t count) { return at::ones({count}); };
+    return thrown_by_operator("aten::_transformer_encoder_layer_fwd", {at::rand({2, 4, 8}),
+                                                                       8,
+                                                                       1,
+                                                                       at::rand({24, 8}),
+                                                                       numbers(24),
+                                                                       at::rand({8, 8}),
+                                                                       numbers(8),
+                                                                       false,
+                                                                       false,
+                                                                       1e-5,
+                                                                       numbers(first),
+                                                                       numbers(8),
+                                                                       numbers(second),
+                                                                       numbers(8),
+                                                                       at::rand({6, 8}),
+                                                                       numbers(6),
+                                                                       at::rand({8, 6}),
+                                                                       numbers(8),
+                                                                       c10::IValue(),
+                                                                       c10::IValue()});
+  };
+  const at::NoGradGuard no_gradients;
+  EXPECT_EQ(encoded(8, 8), "nothing");
+  EXPECT_THAT(encoded(1, 8), HasSubstr("a norm's numbers are not 8"));
+  EXPECT_THAT(encoded(8, 1), HasSubstr("a norm's numbers are not 8"));
+}
+
 TEST(CheckedLayers, NothingIsDividedByNone) {
   const at::Tensor few = at::quantize_per_tensor(at::rand({2, 0}), 0.1, 3, at::kQUInt8);
   EXPECT_THAT(thrown_by_operator("quantized::linear", {few, c10::IValue(), 0.1, 3}),

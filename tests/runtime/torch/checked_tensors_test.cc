@@ -40,11 +40,26 @@ TEST(CheckedTensors, BytesAreSeenAsNumbersOnly) {
   const auto seen = [](const at::Tensor& x, c10::ScalarType type) {
     return thrown_by_operator("aten::view", {x, static_cast<std::int64_t>(type)}, "dtype");
   };
+  const at::NoGradGuard no_gradients;
   EXPECT_EQ(seen(at::ones({4}), at::kInt), "nothing");
   EXPECT_THAT(seen(at::ones({4}), at::kQInt32), HasSubstr("its bytes are no such numbers"));
   EXPECT_THAT(seen(at::ones({4}), at::ScalarType::Undefined), HasSubstr("no such numbers"));
   EXPECT_THAT(seen(at::quantize_per_tensor(at::ones({4}), 0.1, 3, at::kQUInt8), at::kChar),
               HasSubstr("its bytes are no such numbers"));
+}
+
+TEST(CheckedTensors, WritesCannotBeHiddenFromGradients) {
+  const auto as_data = [] { return thrown_by_layer("x", "x.data", {at::ones({4})}); };
+  const auto as_type = [] {
+    return thrown_by_operator("aten::view", {at::ones({4}), static_cast<std::int64_t>(at::kInt)},
+                              "dtype");
+  };
+  EXPECT_THAT(as_data(), HasSubstr("which training needs"));
+  EXPECT_THAT(as_type(), HasSubstr("which training needs"));
+  EXPECT_EQ(thrown_by_layer("x", "x.view(-1)", {at::ones({4})}), "nothing");
+  const at::NoGradGuard no_gradients;
+  EXPECT_EQ(as_data(), "nothing");
+  EXPECT_EQ(as_type(), "nothing");
 }
 
 TEST(CheckedTensors, KindsAreThoseThatThereAre) {
@@ -58,6 +73,11 @@ TEST(CheckedTensors, KindsAreThoseThatThereAre) {
                 HasSubstr("there is no kind"));
   }
   EXPECT_EQ(thrown_by_layer("k: int", "torch.zeros([2], dtype=k)", {std::int64_t{6}}), "nothing");
+  for (const c10::ScalarType parts : {at::kQUInt4x2, at::kQUInt2x4}) {
+    EXPECT_THAT(thrown_by_layer("x, k: int", "torch.quantize_per_tensor(x, 0.1, 0, k)",
+                                {at::ones({8}), static_cast<std::int64_t>(parts)}),
+                HasSubstr("its kernels read a byte for each number"));
+  }
   EXPECT_EQ(thrown_by_layer("k: int", "torch.zeros([2], layout=k)", {0}), "nothing");
   for (const std::int64_t layout : {1, 2, 3}) {
     EXPECT_THAT(thrown_by_layer("k: int", "torch.zeros([2], layout=k)", {layout}),

@@ -12,6 +12,7 @@ namespace pareto::runtime {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
 
@@ -74,6 +75,32 @@ TEST(SafeOperators, TensorsOfWholeNumbersAreCheckedElementByElement) {
   EXPECT_NE(thrown_by("a, b: int", "torch.remainder(a, b)", {ints, -1}), "nothing");
   EXPECT_EQ(thrown_by("a, b: int", "torch.remainder(a, b)", {ints, 2}), "nothing");
   EXPECT_EQ(thrown_by("a, b", "torch.remainder(a, b)", {whole({}), whole({})}), "nothing");
+}
+
+TEST(SafeOperators, TensorsThatAreDividedInPlaceDoNotMakeTheirOwnDivisors) {
+  // The first division writes the -1 that the second would divide by.
+  const auto divided = [](const std::string& how, std::int64_t last) {
+    const at::Tensor numbers = at::full({10}, 3, at::kLong);
+    numbers[2] = -3;
+    numbers[4] = last;
+    return thrown_by("x", how, {numbers});
+  };
+  for (const char* const how :
+       {"x[2::2].floor_divide_(x[:-2:2])", "x[2::2].remainder_(x[:-2:2])",
+        "x[2::2].fmod_(x[:-2:2])", "x[2::2].div_(x[:-2:2], rounding_mode=\"trunc\")"}) {
+    EXPECT_THAT(divided(how, kLeast), HasSubstr("the least whole number is divided by -1")) << how;
+    EXPECT_THAT(divided(how, kLeast + 1), Not(HasSubstr("divided by -1"))) << how;
+  }
+}
+
+TEST(SafeOperators, AnEmptyTextIsNotLookedFor) {
+  const auto looked_for = [](const char* expression, const char* wanted) {
+    return thrown_by("a: str, b: str", expression, {"ab", wanted});
+  };
+  for (const char* const expression : {"a.replace(b, \"\")", "a.rsplit(b)"}) {
+    EXPECT_THAT(looked_for(expression, ""), HasSubstr("an empty text is looked for")) << expression;
+    EXPECT_EQ(looked_for(expression, "b"), "nothing") << expression;
+  }
 }
 
 TEST(SafeOperators, DivisorsAndMultiplesOfTheLeastNumberAreNotTaken) {
