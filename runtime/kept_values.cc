@@ -7,6 +7,7 @@
 
 #include "runtime/archive/code_calls.h"
 #include "runtime/torch/compat.h"
+#include "runtime/torch/reached_writes.h"
 #include "runtime/torch/written_weights.h"
 
 namespace pareto::runtime {
@@ -59,6 +60,11 @@ class KeptObjects {
   std::vector<c10::intrusive_ptr<c10::ivalue::Object>> waiting_;
 };
 
+tl::unexpected<Error> changed(const torch::jit::Value& constant) {
+  return fail(ErrorCode::kPermission, "no shard may change a constant of the type {}",
+              constant.type()->str());
+}
+
 bool can_grow(const c10::IValue& value) { return value.isList() || value.isGenericDict(); }
 
 /// Returns what a tuple, a list or a dictionary holds; of others nothing.
@@ -99,11 +105,6 @@ class KeptConstants {
   }
 
  private:
-  static tl::unexpected<Error> changed(const torch::jit::Value& constant) {
-    return fail(ErrorCode::kPermission, "no shard may change a constant of the type {}",
-                constant.type()->str());
-  }
-
   Expected<> check_constant(const c10::IValue& value, const torch::jit::Value* constant,
                             bool written) {
     if (value.isObject()) return objects_.check(value);
@@ -131,6 +132,12 @@ Expected<> check_value_type(const c10::TypePtr& type) {
   return fail(ErrorCode::kPermission, "no shard may have a value of the type {}", type->str());
 }
 
+Expected<> check_written_constants(torch::jit::Graph& graph) {
+  const auto constants = tensor_constants(graph);
+  if (may_write_to(graph, {constants.begin(), constants.end()})) return changed(*constants[0]);
+  return {};
+}
+
 Expected<> check_kept_values(const torch::jit::Module& module) {
   KeptObjects objects;
   PARETO_TRY(objects.check(module._ivalue()));
@@ -143,7 +150,12 @@ Expected<> check_kept_values(const torch::jit::Module& module) {
   const bool written = std::ranges::any_of(
       graphs, [](const auto& graph) { return writes_anything(graph->block()); });
   KeptConstants constants(objects);
-  for (const auto& graph : graphs) PARETO_TRY(constants.check(graph, written));
+  const auto run = module.find_method("run");
+  for (const auto& graph : graphs) {
+    PARETO_TRY(constants.check(graph, written));
+    // Those of "run" are copied when it is loaded.
+    if (run && graph != run->graph()) PARETO_TRY(check_written_constants(*graph));
+  }
   return {};
 }
 

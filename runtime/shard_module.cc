@@ -10,6 +10,7 @@
 #include "runtime/archive/archive_check.h"
 #include "runtime/archive/memory_reader.h"
 #include "runtime/graph_check.h"
+#include "runtime/kept_values.h"
 #include "runtime/torch/compat.h"
 #include "runtime/torch/convert.h"
 #include "runtime/torch/interruption.h"
@@ -22,11 +23,14 @@
 namespace pareto::runtime {
 namespace {
 
-/// Lets each run begin with the same weights. Weights are borrowed, and equal ones share their
-/// memory, so a run must write to copies.
-void keep_weights(torch::jit::Module& module) {
+/// Lets each run begin with the same constants and, unless they are kept as written, the same
+/// weights. Weights are borrowed, and equal ones share their memory, so a run must write to copies.
+void keep_tensors(torch::jit::Module& module, WrittenWeights written) {
   const auto graph = module.get_method("run").graph();
-  const auto copying = static_cast<std::int64_t>(copy_written_weights(*graph));
+  auto copying = static_cast<std::int64_t>(copy_written_constants(*graph));
+  if (written == WrittenWeights::kCopied) {
+    copying += static_cast<std::int64_t>(copy_written_weights(*graph));
+  }
   if (copying == 0) return;
   if (module.hasattr("prologue")) {
     module.setattr("prologue", module.attr("prologue").toInt() + copying);
@@ -74,10 +78,10 @@ Expected<LoadedArchive> load_archive(const plan::Shard& shard, c10::Device devic
     // not count as operators.
     auto graph = method->graph();
     torch::jit::ConstantPropagation(graph);
-    const bool copied = written == WrittenWeights::kCopied;
-    if (copied) keep_weights(module);
+    keep_tensors(module, written);
+    PARETO_TRY(with_context(check_written_constants(*graph), "the archive"));
     name_scopes(module, shard);
-    const bool needs_own = copied && writes_own_weights(module);
+    const bool needs_own = written == WrittenWeights::kCopied && writes_own_weights(module);
     return LoadedArchive{std::move(module), needs_own};
   } catch (const std::exception& error) {
     return fail(ErrorCode::kCorrupt, "LibTorch {} cannot load the archive (written by {}): {}",

@@ -9,6 +9,8 @@
 
 #include "runtime/torch/compat.h"
 #include "runtime/torch/interruption.h"
+#include "runtime/torch/reached_writes.h"
+#include "runtime/torch/written_weights.h"
 
 namespace pareto::runtime {
 namespace {
@@ -82,6 +84,7 @@ bool keeps_its_place(const Node* node) {
 
 OperatorGraph::OperatorGraph(std::shared_ptr<jit::Graph> graph) : graph_(std::move(graph)) {
   const jit::AliasDb aliases(graph_);
+  const MemoryGroups groups(*graph_);
   for (jit::Value* input : graph_->inputs()) {
     numbers_.emplace(input, values_.size());
     values_.push_back(input);
@@ -99,8 +102,10 @@ OperatorGraph::OperatorGraph(std::shared_ptr<jit::Graph> graph) : graph_(std::mo
   }
 
   struct Touched {
-    jit::ValueSet values;    ///< values that it reads and makes
-    bool container = false;  ///< it touches one, in which any tensor may be
+    jit::ValueSet values;           ///< values that it reads and makes
+    std::set<std::size_t> groups;   ///< of memory, theirs and of constants that it reads
+    std::set<std::size_t> written;  ///< of memory, that it may write to
+    bool container = false;         ///< it touches one, in which any tensor may be
   };
   std::vector<Touched> touched(operators_.size());
   std::vector<std::size_t> writers;
@@ -110,11 +115,13 @@ OperatorGraph::OperatorGraph(std::shared_ptr<jit::Graph> graph) : graph_(std::mo
     std::set<std::size_t> after;
     const auto touch = [&](jit::Value* value) {
       touched[i].values.insert(value);
+      touched[i].groups.insert(groups.of(value));
       touched[i].container = touched[i].container || is_container(value);
     };
     const auto read = [&](const auto& self, jit::Value* value) -> void {
       const auto known = numbers_.find(value);
       if (known == numbers_.end()) {
+        touched[i].groups.insert(groups.of(value));
         // A list or tuple that is made again: what it holds counts.
         for (jit::Value* held : value->node()->inputs()) self(self, held);
         return;
@@ -124,11 +131,20 @@ OperatorGraph::OperatorGraph(std::shared_ptr<jit::Graph> graph) : graph_(std::mo
     };
     for_each_read(node, [&](jit::Value* value) { read(read, value); });
     // isMutable() asks for the node's own inputs. A branch also writes to what its blocks read.
-    const bool writes = aliases.isMutable(node) || aliases.writesToAlias(node, touched[i].values);
+    const auto add_written = [&](const Node* one) {
+      touched[i].written.merge(groups.written_by(one));
+    };
+    add_written(node);
+    for (jit::Block* block : node->blocks()) for_each_node(block, add_written);
+    const bool writes = aliases.isMutable(node) || aliases.writesToAlias(node, touched[i].values) ||
+                        !touched[i].written.empty();
     for (jit::Value* output : node->outputs()) touch(output);
     const auto clash = [&](std::size_t writer, std::size_t other) {
       return touched[writer].container || touched[other].container ||
-             aliases.writesToAlias(operators_[writer], touched[other].values);
+             aliases.writesToAlias(operators_[writer], touched[other].values) ||
+             std::ranges::any_of(touched[writer].written, [&](std::size_t group) {
+               return touched[other].groups.contains(group);
+             });
     };
     for (const std::size_t writer : writers) {
       if (clash(writer, i)) after.insert(writer);

@@ -50,4 +50,13 @@ c10::IValue map_tensors(const c10::IValue& value,
   return value;
 }
 
+bool holds_tensors(const c10::IValue& value) {
+  bool found = false;
+  value.visit([&](const c10::IValue& part) {
+    found = found || part.isTensor();
+    return found;
+  });
+  return found;
+}
+
 }  // namespace pareto::runtime

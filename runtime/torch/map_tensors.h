@@ -1,4 +1,5 @@
-// One function over every tensor of a tree of values. Sees LibTorch: for runtime sources only.
+// The tensors of a tree of values. Sees LibTorch: for sources of runtime and
+// partitioner/model/graph only.
 #pragma once
 
 #include <torch/script.h>
@@ -11,5 +12,8 @@ namespace pareto::runtime {
 /// other leaves are shared.
 c10::IValue map_tensors(const c10::IValue& value,
                         const std::function<at::Tensor(const at::Tensor&)>& change);
+
+/// Returns whether a value is a tensor or holds one.
+bool holds_tensors(const c10::IValue& value);
 
 }  // namespace pareto::runtime

@@ -87,6 +87,10 @@ bool makes_own(const Node* node) {
       "aten::sub",
       "aten::tanh",
       "aten::zeros_like",
+      "pareto::chain",
+      "pareto::concatenation",
+      "pareto::convolution",
+      "pareto::pooling",
   };
   const auto outputs = node->outputs();
   return kNames.contains(node->kind().toQualString()) &&
@@ -97,10 +101,31 @@ bool is_call(const Node* node) {
   return node->kind() == c10::prim::CallFunction || node->kind() == c10::prim::CallMethod;
 }
 
-/// The values of a graph that may lead to a tensor of `root`.
+/// Returns whether a node makes a list or tuple that only the graph's result, and operators whose
+/// results are new, read. What is in it does not come out of it.
+bool only_passes_on(const Node* node) {
+  if (node->kind() != c10::prim::ListConstruct && node->kind() != c10::prim::TupleConstruct) {
+    return false;
+  }
+  const Node* const result = node->owningGraph()->return_node();
+  return std::ranges::all_of(node->output()->uses(), [&](const jit::Use& use) {
+    return use.user == result || makes_own(use.user);
+  });
+}
+
+/// Returns the tensor that a node writes to and returns; null if it does something else.
+const jit::Value* written_in_place(const Node* node) {
+  const auto written = marked_writes(node);
+  const bool in_place = written.size() == 1 && node->outputs().size() == 1 &&
+                        is_tensor(written[0]) && is_tensor(node->output());
+  return in_place ? written[0] : nullptr;
+}
+
+/// The values of a graph that may lead to a tensor of `roots`.
 class Reached {
  public:
-  Reached(jit::Graph& graph, const jit::Value* root) : values_{root} {
+  Reached(jit::Graph& graph, const std::vector<const jit::Value*>& roots)
+      : values_(roots.begin(), roots.end()) {
     std::size_t before = 0;
     // A loop hands values back to its beginning.
     while (before != values_.size()) {
@@ -163,10 +188,8 @@ class Reached {
       // A module's parts have tensors of their own.
       return has_input(node) && node->output()->type()->isSubtypeOf(*c10::OptionalType::ofTensor());
     }
-    const auto written = marked_writes(node);
-    const bool in_place = written.size() == 1 && node->outputs().size() == 1 &&
-                          is_tensor(written[0]) && is_tensor(node->output());
-    return in_place ? contains(written[0]) : has_input(node);
+    const jit::Value* const written = written_in_place(node);
+    return written != nullptr ? contains(written) : has_input(node);
   }
 
   std::unordered_set<const jit::Value*> values_;
@@ -174,12 +197,85 @@ class Reached {
 
 }  // namespace
 
-bool may_write_to(torch::jit::Graph& graph, const jit::Value* root) {
-  const Reached reached(graph, root);
+bool may_write_to(jit::Graph& graph, const std::vector<const jit::Value*>& roots) {
+  const Reached reached(graph, roots);
   bool written = false;
   for_each_node(graph.block(),
                 [&](const Node* node) { written = written || reached.is_written_by(node); });
   return written;
+}
+
+MemoryGroups::MemoryGroups(jit::Graph& graph) {
+  for_each_node(graph.block(), [this](const Node* node) { follow(node); });
+}
+
+std::size_t MemoryGroups::of(const jit::Value* value) const {
+  const auto [found, added] = numbers_.try_emplace(value, parents_.size());
+  if (added) parents_.push_back(found->second);
+  std::size_t group = found->second;
+  while (parents_[group] != group) group = parents_[group] = parents_[parents_[group]];
+  return group;
+}
+
+std::set<std::size_t> MemoryGroups::written_by(const Node* node) const {
+  std::set<std::size_t> groups;
+  for (const auto& written : {marked_writes(node), unmarked_writes(node)}) {
+    for (const jit::Value* const value : written) groups.insert(of(value));
+  }
+  if (!is_call(node)) return groups;
+  for (const jit::Value* const input : node->inputs()) {
+    if (may_hold_tensor(input->type())) groups.insert(of(input));
+  }
+  return groups;
+}
+
+void MemoryGroups::unite(const jit::Value* one, const jit::Value* other) {
+  if (may_hold_tensor(one->type()) && may_hold_tensor(other->type())) parents_[of(one)] = of(other);
+}
+
+void MemoryGroups::unite_all(const Node* node) {
+  const jit::Value* first = nullptr;
+  for (const auto& values : {node->inputs(), node->outputs()}) {
+    for (const jit::Value* const value : values) {
+      if (!may_hold_tensor(value->type())) continue;
+      if (first == nullptr) first = value;
+      unite(value, first);
+    }
+  }
+}
+
+void MemoryGroups::unite_loop(const Node* loop) {
+  const Block* const body = loop->blocks()[0];
+  for (std::size_t i = 0; i < loop->outputs().size(); ++i) {
+    for (const jit::Value* const value :
+         {loop->inputs()[i + 2], body->inputs()[i + 1], body->outputs()[i + 1]}) {
+      unite(value, loop->outputs()[i]);
+    }
+  }
+}
+
+void MemoryGroups::follow(const Node* node) {
+  if (node->kind() == c10::prim::Loop) return unite_loop(node);
+  if (node->kind() == c10::prim::If) {
+    for (const Block* const branch : node->blocks()) {
+      for (std::size_t i = 0; i < node->outputs().size(); ++i) {
+        unite(branch->outputs()[i], node->outputs()[i]);
+      }
+    }
+    return;
+  }
+  if (makes_own(node) || only_passes_on(node)) return;
+  if (node->kind() == c10::prim::GetAttr) {
+    // Attributes of one name may be the same object's.
+    unite(node->output(),
+          attributes_.emplace(node->s(c10::attr::name), node->output()).first->second);
+    return;
+  }
+  if (const jit::Value* const written = written_in_place(node)) {
+    unite(node->output(), written);
+    return;
+  }
+  unite_all(node);
 }
 
 }  // namespace pareto::runtime

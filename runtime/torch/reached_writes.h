@@ -4,13 +4,42 @@
 
 #include <torch/script.h>
 
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
 #include "runtime/torch/compat.h"
 
 namespace pareto::runtime {
 
-/// Returns whether a graph may write in place to a tensor that `root` is, holds, or has as an
-/// attribute of its own. It takes no schema's word that a result is new, as AliasDb does: in eval
-/// mode dropout returns what it was given. A call of a function with such a value is a write.
-bool may_write_to(torch::jit::Graph& graph, const torch::jit::Value* root);
+/// Returns whether a graph may write in place to a tensor that one of `roots` is, holds, or has as
+/// an attribute of its own. It takes no schema's word that a result is new, as AliasDb does: in
+/// eval mode dropout returns what it was given. A call of a function with such a value is a write.
+bool may_write_to(torch::jit::Graph& graph, const std::vector<const torch::jit::Value*>& roots);
+
+/// The values of a graph in groups: two of them share memory only if they are in one group. It
+/// takes no schema's word either. It looks at each operator once, however many values are asked for.
+class MemoryGroups {
+ public:
+  explicit MemoryGroups(torch::jit::Graph& graph);
+
+  /// Returns the number of a value's group.
+  std::size_t of(const torch::jit::Value* value) const;
+  /// Returns the groups that a node may write to, without those inside its blocks.
+  std::set<std::size_t> written_by(const torch::jit::Node* node) const;
+
+ private:
+  void unite(const torch::jit::Value* one, const torch::jit::Value* other);
+  void unite_all(const torch::jit::Node* node);
+  void unite_loop(const torch::jit::Node* loop);
+  void follow(const torch::jit::Node* node);
+
+  /// From a group to one that it became a part of.
+  mutable std::vector<std::size_t> parents_;
+  mutable std::unordered_map<const torch::jit::Value*, std::size_t> numbers_;
+  /// The first read of each.
+  std::unordered_map<std::string, const torch::jit::Value*> attributes_;
+};
 
 }  // namespace pareto::runtime

@@ -49,7 +49,8 @@ ShardBoundary::ShardBoundary(const torch::jit::Module& module, const plan::Shard
   for (const auto* input : graph->inputs().slice(1)) {
     types_.push_back(input->type());
     const bool tensor = input->type()->kind() == c10::TypeKind::TensorType;
-    written_.push_back(tensor ? aliases.hasWriters(input) || may_write_to(*graph, input) : writes);
+    written_.push_back(tensor ? aliases.hasWriters(input) || may_write_to(*graph, {input})
+                              : writes);
   }
 }
 

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <unordered_set>
 
+#include "runtime/torch/map_tensors.h"
 #include "runtime/torch/reached_writes.h"
 
 namespace pareto::runtime {
@@ -47,6 +49,14 @@ bool only_reads_statistics(const Node* node) {
   if (training == nullptr) return false;
   const auto trains = jit::toIValue(training);
   return trains && trains->isBool() && !trains->toBool();
+}
+
+/// Inserts a copy of a tensor, which each run makes for itself. It is no clone: passes that do not
+/// know what a norm writes would take that for a constant.
+jit::Value* insert_copy(Graph& graph, jit::Value* tensor) {
+  jit::Value* const copy = graph.insert(c10::aten::empty_like, {tensor});
+  graph.insert(c10::aten::copy_, {copy, tensor});
+  return copy;
 }
 
 }  // namespace
@@ -98,7 +108,7 @@ bool writes_own_weights(const jit::Module& module) {
   const auto functions = module._ivalue()->compilation_unit()->get_functions();
   if (functions.size() < 2) {
     Graph& graph = *module.get_method("run").graph();
-    return may_write_to(graph, graph.inputs().at(0));
+    return may_write_to(graph, {graph.inputs().at(0)});
   }
   return std::ranges::any_of(functions, [](jit::Function* function) {
     auto* const code = jit::tryToGraphFunction(*function);
@@ -148,10 +158,7 @@ std::size_t copy_written_weights(Graph& graph) {
   const std::vector<jit::Value*> tensors = given_tensors(graph);
   const torch::jit::WithInsertPoint start(*graph.nodes().begin());
   for (auto& [name, copy] : copies) {
-    // Not a clone: passes that do not know what a norm writes would take it for a constant.
-    jit::Value* saved = graph.insertGetAttr(self, name);
-    copy = graph.insert(c10::aten::empty_like, {saved});
-    graph.insert(c10::aten::copy_, {copy, saved});
+    copy = insert_copy(graph, graph.insertGetAttr(self, name));
   }
   for (jit::Value* tensor : tensors) {
     if (!is_weight(tensor)) continue;
@@ -159,6 +166,33 @@ std::size_t copy_written_weights(Graph& graph) {
     if (found != copies.end()) tensor->replaceAllUsesWith(found->second);
   }
   return 2 * copies.size();
+}
+
+std::vector<jit::Value*> tensor_constants(Graph& graph) {
+  std::vector<jit::Value*> constants;
+  for_each_node(graph.block(), [&](Node* node) {
+    if (node->kind() != c10::prim::Constant) return;
+    const auto value = jit::toIValue(node->output());
+    if (value && holds_tensors(*value)) constants.push_back(node->output());
+  });
+  return constants;
+}
+
+std::size_t copy_written_constants(Graph& graph) {
+  const auto constants = tensor_constants(graph);
+  if (!may_write_to(graph, {constants.begin(), constants.end()})) return 0;
+  const MemoryGroups groups(graph);
+  std::set<std::size_t> written;
+  for_each_node(graph.block(), [&](const Node* node) { written.merge(groups.written_by(node)); });
+  std::size_t copies = 0;
+  const torch::jit::WithInsertPoint start(*graph.nodes().begin());
+  for (jit::Value* const constant : constants) {
+    if (!is_tensor(constant) || !written.contains(groups.of(constant))) continue;
+    jit::Value* const kept = graph.insertConstant(*jit::toIValue(constant));
+    constant->replaceAllUsesWith(insert_copy(graph, kept));
+    ++copies;
+  }
+  return 2 * copies;
 }
 
 }  // namespace pareto::runtime

@@ -45,4 +45,11 @@ std::vector<torch::jit::Value*> written_tensors(torch::jit::Graph& graph);
 /// others.
 std::size_t copy_written_weights(torch::jit::Graph& graph);
 
+/// Returns the constants of a graph that are tensors or hold some.
+std::vector<torch::jit::Value*> tensor_constants(torch::jit::Graph& graph);
+
+/// Lets every run of a graph write to copies of its constants that are tensors. Returns how many
+/// operators do that, in front of all others.
+std::size_t copy_written_constants(torch::jit::Graph& graph);
+
 }  // namespace pareto::runtime

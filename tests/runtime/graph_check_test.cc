@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "runtime/kept_values.h"
+
 namespace pareto::runtime {
 namespace {
 
@@ -159,6 +161,45 @@ TEST(CheckGraphs, ADefaultThatAFunctionChangesIsRefused) {
   };
   EXPECT_EQ(with("n = l[0]"), "");
   EXPECT_THAT(with("l.append(2)"), HasSubstr("no shard may change a constant"));
+}
+
+TEST(CheckGraphs, AFunctionThatWritesToATensorOfItsConstantsIsRefused) {
+  const auto with = [](const std::string& statement) {
+    torch::jit::Module module =
+        checked_module("def part(self, x):\n    z = x + 1\n    " + statement +
+                       "\n    return z\n"
+                       "def run(self, x):\n    return self.part(x)\n");
+    const auto graph = module.get_method("part").graph();
+    torch::jit::Node* const first = *graph->nodes().begin();
+    const torch::jit::WithInsertPoint here(first);
+    torch::jit::Value* const constant = graph->insertConstant(at::ones({2}));
+    for (torch::jit::Node* node : graph->nodes()) {
+      if (node->kind() == c10::aten::add) node->output()->replaceAllUsesWith(constant);
+    }
+    return graph_refusal(module);
+  };
+  EXPECT_EQ(with("y = z + x"), "");
+  EXPECT_THAT(with("z.add_(x)"), HasSubstr("no shard may change a constant of the type Tensor"));
+}
+
+TEST(CheckWrittenConstants, ATensorInAConstantListIsRefused) {
+  const auto with = [](const std::string& statement) {
+    torch::jit::Module module = checked_module("def run(self, x):\n    l = [x]\n    " + statement +
+                                               "\n    return (x, l)\n");
+    const auto graph = module.get_method("run").graph();
+    const torch::jit::WithInsertPoint here(*graph->nodes().begin());
+    torch::jit::Value* const constant =
+        graph->insertConstant(c10::List<at::Tensor>({at::ones({2})}));
+    for (torch::jit::Node* node : graph->nodes()) {
+      if (node->kind() != c10::prim::ListConstruct) continue;
+      node->output()->replaceAllUsesWith(constant);
+      break;
+    }
+    const auto checked = check_written_constants(*graph);
+    return checked ? "" : checked.error().message;
+  };
+  EXPECT_EQ(with("y = l[0] + x"), "");
+  EXPECT_THAT(with("l[0].add_(x)"), HasSubstr("no shard may change a constant"));
 }
 
 /// Returns why a module is refused with one more node, which gets the input.

@@ -8,6 +8,7 @@
 
 #include "partitioner/model/graph/flat_graph.h"
 #include "partitioner/model/graph/flatten.h"
+#include "runtime/torch/map_tensors.h"
 
 namespace pareto::model {
 namespace {
@@ -34,15 +35,6 @@ tl::unexpected<Error> keeps_state(const std::string& attribute) {
 
 bool is_structured(const c10::IValue& value) {
   return value.isList() || value.isTuple() || value.isGenericDict();
-}
-
-bool holds_tensors(const c10::IValue& value) {
-  bool found = false;
-  value.visit([&](const c10::IValue& part) {
-    found = found || part.isTensor();
-    return found;
-  });
-  return found;
 }
 
 /// Returns whether something inside may be changed: a list of lists.
@@ -130,7 +122,7 @@ class Lifter {
       const auto known = named_.find(value.toTensor().unsafeGetTensorImpl());
       return weight(known != named_.end() ? known->second : Attribute{value, path, false, false});
     }
-    if (is_structured(value) && holds_tensors(value)) return insert_parts(value, path);
+    if (is_structured(value) && runtime::holds_tensors(value)) return insert_parts(value, path);
     // An object in a constant must not keep the code alive that holds the constant.
     const bool is_packed = value.isCustomClass();
     const auto constant = torch::jit::tryInsertConstant(

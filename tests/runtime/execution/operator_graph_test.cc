@@ -80,7 +80,7 @@ std::string entangled_code(std::mt19937& random, int lines) {
     code += "    t" + std::to_string(made++) + " = " + expression + "\n";
   };
   for (int line = 0; line < lines; ++line) {
-    switch (random() % 9) {
+    switch (random() % 11) {
       case 0:
         add(any() + " + " + any());
         break;
@@ -108,9 +108,17 @@ std::string entangled_code(std::mt19937& random, int lines) {
                 std::to_string(line) + ".append(" + any() + ")\n";
         add("torch.stack(l" + std::to_string(line) + ").sum(0)");
         break;
+      case 8:
+        // These return the very tensor that they are given, which no schema says.
+        add(random() % 2 == 0 ? "torch.dropout(" + any() + ", 0.5, False)"
+                              : any() + ".type_as(" + any() + ")");
+        break;
+      case 9:
+        code += "    " + any() + ".t_()\n";
+        break;
       default:
         code += "    if bool(" + any() + ".sum() > 0):\n        ";
-        code += any() + ".sub_(" + any() + ")\n";
+        code += any() + ".sub_(" + any() + " + 0)\n";
     }
   }
   code += "    return (";
@@ -135,6 +143,18 @@ TEST(OperatorGraph, AnyOrderThatItAllowsGivesTheSameBits) {
             << code << "result " << i << ", round " << round;
       }
     }
+  }
+}
+
+TEST(OperatorGraph, AWriteToWhatASchemaCallsNewWaits) {
+  for (const char* const name : {"torch.dropout(y, 0.5, False)", "y.type_as(x)"}) {
+    const PlainGraph graph("def run(self, x):\n    y = x + 1\n    z = " + std::string(name) +
+                           "\n    a = torch.relu(y)\n    b = torch.relu(x)\n    z.t_()\n" +
+                           "    return (a, b, z)\n");
+    const auto& nodes = graph.operators.weighted().nodes;
+    ASSERT_EQ(nodes.size(), 5U);
+    ASSERT_EQ(nodes[4].kind, "aten::t_");
+    EXPECT_THAT(nodes[4].after, testing::IsSupersetOf({0, 1, 2})) << name;
   }
 }
 

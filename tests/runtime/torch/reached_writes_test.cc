@@ -12,7 +12,7 @@ bool writes_weights(const std::string& code) {
   for (const char* name : {"a", "b"}) module.register_parameter(name, at::ones({4}), false);
   module.define("def run(self, x, y):\n" + code + "    return (x, y)\n");
   const auto graph = module.get_method("run").graph();
-  return may_write_to(*graph, graph->inputs().at(0));
+  return may_write_to(*graph, {graph->inputs().at(0)});
 }
 
 TEST(MayWriteTo, WhatTheGraphMadeItselfMayBeWritten) {
@@ -77,8 +77,41 @@ TEST(MayWriteTo, ACallIsNotFollowed) {
   module.define(
       "def part(self, x):\n    return x\ndef run(self, x, y):\n    return self.part(x)\n");
   const auto graph = module.get_method("run").graph();
-  EXPECT_TRUE(may_write_to(*graph, graph->inputs().at(1)));
-  EXPECT_FALSE(may_write_to(*graph, graph->inputs().at(2)));
+  EXPECT_TRUE(may_write_to(*graph, {graph->inputs().at(1)}));
+  EXPECT_FALSE(may_write_to(*graph, {graph->inputs().at(2)}));
+}
+
+/// Returns whether the first two of what "run" returns may share memory.
+bool share_memory(const std::string& code) {
+  torch::jit::Module module("__torch__.Shard");
+  for (const char* name : {"a", "b"}) module.register_parameter(name, at::ones({4}), false);
+  module.define("def run(self, x, y):\n" + code);
+  const auto graph = module.get_method("run").graph();
+  const MemoryGroups groups(*graph);
+  const auto* const results = graph->outputs()[0]->node();
+  return groups.of(results->input(0)) == groups.of(results->input(1));
+}
+
+TEST(MemoryGroups, ViewsAndContainersShareMemory) {
+  for (const char* const code :
+       {"    return (x, x.view([2, 2]))\n", "    return (x.t(), x[0])\n",
+        "    return (x, torch.dropout(x, 0.5, False))\n", "    return (x, x.type_as(y))\n",
+        "    return (x, torch.atleast_1d(x))\n", "    return (x, torch.relu_(x))\n",
+        "    return (x, [y, x][1])\n", "    return (self.a, self.a.detach())\n",
+        "    z = y\n    if bool(y.sum() > 0):\n        z = x\n    return (x, z)\n",
+        "    z = y\n    for i in range(3):\n        z = x\n    return (x, z)\n",
+        "    for i in range(3):\n        y = x.t()\n    return (x, y)\n"}) {
+    EXPECT_TRUE(share_memory(code)) << code;
+  }
+}
+
+TEST(MemoryGroups, WhatIsMadeAnewSharesNone) {
+  for (const char* const code :
+       {"    return (x, y)\n", "    return (x, torch.relu(x))\n", "    return (self.a, self.b)\n",
+        "    return (x, torch.cat([x, y]))\n", "    z = x + y\n    return (z.add_(y), y)\n",
+        "    z = torch.conv1d(x, self.a)\n    z.relu_()\n    return (z, self.a)\n"}) {
+    EXPECT_FALSE(share_memory(code)) << code;
+  }
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <torch/csrc/jit/passes/constant_propagation.h>
 
 namespace pareto::runtime {
 namespace {
@@ -114,6 +115,36 @@ TEST(CopyWrittenWeights, WhereNothingIsWrittenNothingIsCopied) {
   const auto before = std::distance(graph->nodes().begin(), graph->nodes().end());
   EXPECT_EQ(copy_written_weights(*graph), 0U);
   EXPECT_EQ(std::distance(graph->nodes().begin(), graph->nodes().end()), before);
+}
+
+TEST(CopyWrittenConstants, EveryRunBeginsWithTheConstantsAsTheyAre) {
+  // type_as returns the very tensor that it is given, which no schema says.
+  const torch::jit::Module module = writing_module(R"(
+def run(self, x):
+    z = torch.zeros([4])
+    one = torch.ones([4])
+    return (z.type_as(x).add_(x), torch.add(one, x))
+)");
+  auto graph = module.get_method("run").graph()->copy();
+  torch::jit::ConstantPropagation(graph);
+  ASSERT_EQ(tensor_constants(*graph).size(), 2U);
+  EXPECT_EQ(copy_written_constants(*graph), 2U) << "zeros, of which a copy is made and filled";
+  torch::jit::ConstantPropagation(graph);
+  torch::jit::Code code(graph, "run");
+  for (int run = 0; run < 3; ++run) {
+    torch::jit::Stack stack{module._ivalue(), at::full({4}, 2)};
+    torch::jit::InterpreterState(code).run(stack);
+    EXPECT_TRUE(stack.back().toTupleRef().elements()[0].toTensor().equal(at::full({4}, 2)));
+  }
+}
+
+TEST(CopyWrittenConstants, ThoseThatNobodyWritesStayConstants) {
+  const torch::jit::Module module =
+      writing_module("\ndef run(self, x):\n    y = x + torch.ones([4])\n    return (y.add_(1),)\n");
+  auto graph = module.get_method("run").graph()->copy();
+  torch::jit::ConstantPropagation(graph);
+  EXPECT_EQ(tensor_constants(*graph).size(), 1U);
+  EXPECT_EQ(copy_written_constants(*graph), 0U);
 }
 
 TEST(ForEachNode, VisitsOuterNodesBeforeInnerOnes) {
