@@ -26,8 +26,6 @@ constexpr auto kChannelsInnermost = at::MemoryFormat::ChannelsLast;
 
 using Sizes = std::vector<std::int64_t>;
 
-std::size_t to_size(std::int64_t number) { return static_cast<std::size_t>(number); }
-
 /// The part of one thread.
 struct Lane {
   std::optional<LayerStrips> before;  ///< all layers; with a gate those before it
@@ -36,7 +34,7 @@ struct Lane {
 };
 
 /// The way of one size of input on one number of threads.
-struct Prepared {
+struct PreparedChain {
   Sizes input;
   bool adds = false;
   int threads = 1;
@@ -65,7 +63,7 @@ struct ConvolutionChain::Impl {
     const bool fits = !sizes.empty() && (!addend.defined() || (addend.sizes() == sizes.back() &&
                                                                addend.scalar_type() == at::kFloat));
     if (!fits) return run_one_by_one(std::move(input), std::move(addend));
-    Prepared& with = prepare(sizes, addend.defined());
+    PreparedChain& with = prepare(sizes, addend.defined());
     if (with.lanes.empty()) return run_one_by_one(std::move(input), std::move(addend));
     return run_strips(with, input, sizes, std::move(addend));
   }
@@ -81,13 +79,13 @@ struct ConvolutionChain::Impl {
     return sizes;
   }
 
-  Prepared& prepare(const std::vector<Sizes>& sizes, bool adds) {
+  PreparedChain& prepare(const std::vector<Sizes>& sizes, bool adds) {
     const int threads = kernel_threads();
-    for (Prepared& known : prepared) {
+    for (PreparedChain& known : prepared) {
       if (known.adds == adds && known.threads == threads && known.input == sizes[0]) return known;
     }
     if (gate) gate->prepare();
-    Prepared fresh = fastest(sizes, adds, threads);
+    PreparedChain fresh = fastest(sizes, adds, threads);
     for (Lane& lane : fresh.lanes) {
       for (auto* strips : {&lane.before, &lane.behind}) {
         if (*strips) (*strips)->keep_weights();
@@ -103,7 +101,7 @@ struct ConvolutionChain::Impl {
 
   /// Returns the fastest way, which was found before or which a few runs show. Samples go through
   /// strips one by one, so that a batch of any size is timed by as few as keep all threads busy.
-  Prepared fastest(const std::vector<Sizes>& sizes, bool adds, int threads) {
+  PreparedChain fastest(const std::vector<Sizes>& sizes, bool adds, int threads) {
     if (strip_bytes) return make(sizes, adds, threads, *strip_bytes);
     std::vector<Sizes> of_few = sizes;
     for (Sizes& size : of_few) size[0] = size[0] % threads == 0 ? threads : 1;
@@ -124,12 +122,12 @@ struct ConvolutionChain::Impl {
                             double handicap) {
     // Of the cache that a core has for itself, part or most.
     constexpr std::array<std::size_t, 2> kStripBytes{256 << 10, 640 << 10};
-    std::vector<std::pair<std::size_t, Prepared>> candidates;
+    std::vector<std::pair<std::size_t, PreparedChain>> candidates;
     candidates.emplace_back(0, make(sizes, adds, threads, 0));
     for (const std::size_t bytes : kStripBytes) {
-      Prepared strips = make(sizes, adds, threads, bytes);
+      PreparedChain strips = make(sizes, adds, threads, bytes);
       if (strips.lanes.empty()) continue;
-      const Prepared& last = candidates.back().second;
+      const PreparedChain& last = candidates.back().second;
       const bool same =
           !last.lanes.empty() && last.lanes[0].before->count() == strips.lanes[0].before->count();
       if (!same) candidates.emplace_back(bytes, std::move(strips));
@@ -154,7 +152,7 @@ struct ConvolutionChain::Impl {
 
   /// Returns the number of the one with the shortest of a few runs on zeros, in turns: what else
   /// the machine does meets all of them alike.
-  std::size_t fastest_of(std::vector<std::pair<std::size_t, Prepared>>& candidates,
+  std::size_t fastest_of(std::vector<std::pair<std::size_t, PreparedChain>>& candidates,
                          const std::vector<Sizes>& sizes, double handicap) {
     constexpr int kRounds = 5;
     const auto options = at::TensorOptions(at::kFloat).memory_format(kChannelsInnermost);
@@ -164,7 +162,7 @@ struct ConvolutionChain::Impl {
     std::vector<Nanoseconds> times(candidates.size(), Nanoseconds::max());
     for (int round = 0; round < kRounds; ++round) {
       for (std::size_t c = 0; c < candidates.size(); ++c) {
-        Prepared& candidate = candidates[c].second;
+        PreparedChain& candidate = candidates[c].second;
         const Nanoseconds start = kernel_time();
         if (candidate.lanes.empty()) {
           run_one_by_one(input, addend);
@@ -181,9 +179,9 @@ struct ConvolutionChain::Impl {
   }
 
   /// Returns strips of that many bytes, or no lanes: for 0 bytes, and where oneDNN cannot.
-  Prepared make(const std::vector<Sizes>& sizes, bool adds, int threads, std::size_t bytes) {
+  PreparedChain make(const std::vector<Sizes>& sizes, bool adds, int threads, std::size_t bytes) {
     const std::int64_t batch = sizes[0][0];
-    Prepared made{sizes[0], adds, threads, batch % threads == 0, {}};
+    PreparedChain made{sizes[0], adds, threads, batch % threads == 0, {}};
     if (bytes == 0) return made;
     std::vector<StripLayer> layers;
     for (std::size_t i = 0; i < spec.layers.size(); ++i) {
@@ -266,8 +264,8 @@ struct ConvolutionChain::Impl {
     gate->run(sums.data(), factors.data());
   }
 
-  at::Tensor run_strips(Prepared& with, const at::Tensor& given, const std::vector<Sizes>& sizes,
-                        at::Tensor addend) {
+  at::Tensor run_strips(PreparedChain& with, const at::Tensor& given,
+                        const std::vector<Sizes>& sizes, at::Tensor addend) {
     const auto numbers = [](const Sizes& of) { return to_size(of[1] * of[2] * of[3]); };
     const Sizes& before_last = sizes[sizes.size() - 2];
     const SampleSizes of{numbers(sizes.front()), numbers(before_last), numbers(sizes.back()),
@@ -326,7 +324,7 @@ struct ConvolutionChain::Impl {
 
   /// Returns whether the result may be added to what lies in the addend: nobody else needs that,
   /// and no strip reads again what another has written.
-  bool is_ours(const at::Tensor& addend, const at::Tensor& input, const Prepared& with) const {
+  bool is_ours(const at::Tensor& addend, const at::Tensor& input, const PreparedChain& with) const {
     const bool same = addend.is_same(input);
     const auto holders = static_cast<std::size_t>(same ? 2 : 1);
     const bool alone = addend.use_count() == holders && addend.storage().use_count() == 1 &&
@@ -342,7 +340,7 @@ struct ConvolutionChain::Impl {
   const ChainSpec spec;
   const std::optional<std::size_t> strip_bytes;
   std::optional<ChannelGate> gate;
-  std::list<Prepared> prepared;
+  std::list<PreparedChain> prepared;
 };
 
 ConvolutionChain::ConvolutionChain(ChainSpec spec, std::optional<std::size_t> strip_bytes)

@@ -13,8 +13,6 @@ namespace {
 /// Returns the numbers of one row of [batch, channels, height, width].
 std::int64_t row_of(const std::vector<std::int64_t>& sizes) { return sizes[1] * sizes[3]; }
 
-std::size_t to_size(std::int64_t number) { return static_cast<std::size_t>(number); }
-
 /// Returns whether we activate a layer's result faster than oneDNN does.
 bool is_ours(const Activation& activation) { return activation.kind == Activation::Kind::kSilu; }
 

@@ -11,8 +11,6 @@
 namespace pareto::runtime::kernels {
 namespace {
 
-constexpr auto kChannelsInnermost = at::MemoryFormat::ChannelsLast;
-
 /// Returns whether they differ in their channels alone, and lie densely with those innermost.
 bool lie_alike(const std::vector<at::Tensor>& pictures) {
   const at::Tensor& first = pictures.front();
@@ -20,7 +18,7 @@ bool lie_alike(const std::vector<at::Tensor>& pictures) {
     return one.dim() == 4 && one.device().is_cpu() && one.layout() == at::kStrided &&
            one.scalar_type() == first.scalar_type() && one.size(0) == first.size(0) &&
            one.size(2) == first.size(2) && one.size(3) == first.size(3) && one.numel() > 0 &&
-           one.is_contiguous(kChannelsInnermost);
+           one.is_contiguous(at::MemoryFormat::ChannelsLast);
   });
 }
 
@@ -44,7 +42,8 @@ at::Tensor concatenate(const std::vector<at::Tensor>& pictures) {
     sources.push_back({static_cast<const std::byte*>(picture.data_ptr()),
                        static_cast<std::size_t>(picture.size(1)) * picture.element_size()});
   }
-  const at::Tensor result = at::empty(sizes, pictures.front().options(), kChannelsInnermost);
+  const at::Tensor result =
+      at::empty(sizes, pictures.front().options(), at::MemoryFormat::ChannelsLast);
   auto* const target = static_cast<std::byte*>(result.data_ptr());
   const std::size_t of_pixel = static_cast<std::size_t>(sizes[1]) * result.element_size();
   const std::int64_t pixels = sizes[0] * sizes[2] * sizes[3];

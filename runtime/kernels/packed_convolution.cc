@@ -21,7 +21,7 @@ namespace pareto::runtime::kernels {
 namespace {
 
 /// The kernel for one size of input on one number of threads.
-struct Prepared {
+struct PreparedConvolution {
   std::vector<std::int64_t> input_sizes;
   bool adds = false;
   bool activates = false;
@@ -60,15 +60,15 @@ struct PackedConvolution::Impl {
     return {input[0], weight_sizes[0], size(0), size(1)};
   }
 
-  const Prepared& prepare(at::IntArrayRef sizes, bool adds, bool activates) {
+  const PreparedConvolution& prepare(at::IntArrayRef sizes, bool adds, bool activates) {
     const int threads = kernel_threads();
-    for (const Prepared& known : prepared) {
+    for (const PreparedConvolution& known : prepared) {
       if (known.adds == adds && known.activates == activates && known.threads == threads &&
           known.input_sizes == sizes) {
         return known;
       }
     }
-    Prepared fresh =
+    PreparedConvolution fresh =
         fastest({spec, weight_sizes, sizes.vec(), output_sizes(sizes), adds, activates}, threads);
     fresh.keep_weights();
     onednn::make_room(prepared);
@@ -77,8 +77,10 @@ struct PackedConvolution::Impl {
     return prepared.back();
   }
 
-  Prepared make(const ConvolutionProblem& problem, int threads, const ConvolutionMethod& method) {
-    Prepared made{problem.input, problem.adds, problem.activates, threads, nullptr, nullptr};
+  PreparedConvolution make(const ConvolutionProblem& problem, int threads,
+                           const ConvolutionMethod& method) {
+    PreparedConvolution made{problem.input, problem.adds, problem.activates,
+                             threads,       nullptr,      nullptr};
     if (method.winograd) {
       ConvolutionSpec whole = spec;
       whole.weight = weights.plain();
@@ -92,14 +94,14 @@ struct PackedConvolution::Impl {
 
   /// Returns the fastest way to compute a convolution: the one that was before, or that a few runs
   /// show.
-  Prepared fastest(const ConvolutionProblem& problem, int threads) {
+  PreparedConvolution fastest(const ConvolutionProblem& problem, int threads) {
     std::vector<ConvolutionMethod> methods;
     for (const Cut cut : promising_cuts(problem, threads)) methods.push_back({false, cut});
     if (fits_winograd) methods.push_back({true});
     if (methods.size() == 1) return make(problem, threads, methods[0]);
     const auto key = key_of(problem, threads);
     if (const auto known = convolution_methods().find(key)) return make(problem, threads, *known);
-    std::vector<Prepared> candidates;
+    std::vector<PreparedConvolution> candidates;
     for (const ConvolutionMethod& method : methods) {
       candidates.push_back(make(problem, threads, method));
     }
@@ -119,7 +121,7 @@ struct PackedConvolution::Impl {
 
   /// Returns which of several ways to compute the same is the fastest, by the shortest of a few
   /// runs each.
-  std::size_t fastest_of(const std::vector<Prepared>& candidates,
+  std::size_t fastest_of(const std::vector<PreparedConvolution>& candidates,
                          const ConvolutionProblem& problem) const {
     constexpr int kRuns = 4;
     // Those runs find their weights in the cache, where they will hardly be in a whole model: there
@@ -203,7 +205,7 @@ struct PackedConvolution::Impl {
     at::Tensor result = into(std::move(addend), sizes, source.options(), format);
     if (result.numel() == 0) return result;
     const std::int64_t channels = weight_sizes[1];
-    const Prepared& with =
+    const PreparedConvolution& with =
         spec.linear ? prepare({1, channels, 1, source.numel() / channels}, adds, activates)
                     : prepare(source.sizes(), adds, activates);
     with.run(source, result);
@@ -225,7 +227,7 @@ struct PackedConvolution::Impl {
   const std::vector<std::int64_t> weight_sizes;
   const bool fits_winograd;
   LayerWeights weights;
-  std::list<Prepared> prepared;
+  std::list<PreparedConvolution> prepared;
 };
 
 PackedConvolution::PackedConvolution(ConvolutionSpec spec)

@@ -28,7 +28,7 @@ struct Piece {
 };
 
 /// The pieces for one size of input on one number of threads.
-struct Prepared {
+struct PreparedPooling {
   std::vector<std::int64_t> input_sizes;
   at::ScalarType type = at::kFloat;
   int threads = 1;
@@ -53,15 +53,15 @@ struct PackedPooling::Impl {
     return size;
   }
 
-  Prepared& prepare(at::IntArrayRef sizes, at::ScalarType type) {
+  PreparedPooling& prepare(at::IntArrayRef sizes, at::ScalarType type) {
     const int threads = kernel_threads();
-    for (Prepared& known : prepared) {
+    for (PreparedPooling& known : prepared) {
       if (known.type == type && known.threads == threads && known.input_sizes == sizes) {
         return known;
       }
     }
     const OneThread alone;
-    Prepared fresh;
+    PreparedPooling fresh;
     fresh.input_sizes = sizes.vec();
     fresh.type = type;
     fresh.threads = threads;
@@ -77,7 +77,7 @@ struct PackedPooling::Impl {
   }
 
   /// Returns whether pooling takes so long that it is worth waking threads.
-  bool worth_cutting(const Prepared& fresh) const {
+  bool worth_cutting(const PreparedPooling& fresh) const {
     constexpr std::int64_t kFewNumbers = 100'000;
     const auto& output = fresh.output_sizes;
     return output[0] * output[1] * output[2] * output[3] * spec.kernel[0] * spec.kernel[1] >
@@ -85,7 +85,7 @@ struct PackedPooling::Impl {
   }
 
   /// Adds the pooling of some rows of the result.
-  void add(Prepared& fresh, const Share& rows) {
+  void add(PreparedPooling& fresh, const Share& rows) {
     // What the windows need, and how far they reach past the edges: behind the last row and column
     // that may be less than none.
     const auto& input = fresh.input_sizes;
@@ -131,7 +131,7 @@ struct PackedPooling::Impl {
     TORCH_CHECK(input.dim() == 4 && (type == at::kFloat || type == at::kBFloat16),
                 "pooling of a picture was given ", input.sizes(), " of ", type);
     const at::Tensor source = input.contiguous(at::MemoryFormat::ChannelsLast);
-    Prepared& with = prepare(source.sizes(), type);
+    PreparedPooling& with = prepare(source.sizes(), type);
     at::Tensor result =
         at::empty(with.output_sizes, source.options(), at::MemoryFormat::ChannelsLast);
     if (result.numel() == 0) return result;
@@ -163,7 +163,7 @@ struct PackedPooling::Impl {
 
   const PoolingSpec spec;
   dnnl::engine engine;
-  std::list<Prepared> prepared;
+  std::list<PreparedPooling> prepared;
 };
 
 PackedPooling::PackedPooling(PoolingSpec spec) : impl_(std::make_unique<Impl>(std::move(spec))) {}

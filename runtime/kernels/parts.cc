@@ -8,16 +8,16 @@
 namespace pareto::runtime::kernels {
 namespace {
 
-constexpr std::size_t kAlignment = 64;
+constexpr std::size_t kCacheLine = 64;
 // As much as a kernel has under way in a second-level cache, and what it lends to oneDNN.
 constexpr std::size_t kThreadBytes = std::size_t{4} << 20;
 
 std::size_t rounded_up(std::size_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  return (bytes + kCacheLine - 1) / kCacheLine * kCacheLine;
 }
 
 std::byte* allocate(std::size_t bytes) {
-  auto* const memory = static_cast<std::byte*>(std::aligned_alloc(kAlignment, bytes));
+  auto* const memory = static_cast<std::byte*>(std::aligned_alloc(kCacheLine, bytes));
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }

@@ -12,6 +12,8 @@ namespace pareto::runtime::kernels {
 /// Returns how many threads a kernel of the calling thread has: those of its pool.
 int kernel_threads();
 
+inline std::size_t to_size(std::int64_t number) { return static_cast<std::size_t>(number); }
+
 /// Numbers from begin to end, without it.
 struct Share {
   std::int64_t begin = 0;

@@ -19,7 +19,7 @@ namespace pareto::runtime {
 bool may_write_to(torch::jit::Graph& graph, const std::vector<const torch::jit::Value*>& roots);
 
 /// The values of a graph in groups: two of them share memory only if they are in one group. It
-/// takes no schema's word either. It looks at each operator once, however many values are asked for.
+/// takes no schema's word either. It looks at each operator once, for however many values.
 class MemoryGroups {
  public:
   explicit MemoryGroups(torch::jit::Graph& graph);
