@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -28,8 +31,13 @@ inline std::string listen_address(const Transport& transport) {
 inline wire::Message message_of(std::uint64_t request, std::int64_t bytes) {
   auto tensor = Tensor::allocate(DType::kUInt8, {bytes});
   auto memory = tensor->mutable_bytes();
-  for (std::size_t i = 0; i < memory.size(); ++i) {
+  // They repeat after a prime number of bytes: pieces that change places are seen.
+  constexpr std::size_t kPeriod = 4093;
+  for (std::size_t i = 0; i < std::min(memory.size(), kPeriod); ++i) {
     memory[i] = static_cast<std::byte>((i * 31 + request) ^ (i >> 8));
+  }
+  for (std::size_t made = kPeriod; made < memory.size(); made *= 2) {
+    std::memcpy(&memory[made], memory.data(), std::min(made, memory.size() - made));
   }
   wire::Message message;
   message.pipeline = 7;
