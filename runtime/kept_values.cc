@@ -153,7 +153,7 @@ Expected<> check_kept_values(const torch::jit::Module& module) {
   const auto run = module.find_method("run");
   for (const auto& graph : graphs) {
     PARETO_TRY(constants.check(graph, written));
-    // Those of "run" are copied when it is loaded.
+    // What "run" itself writes to is copied when it is loaded.
     if (run && graph != run->graph()) PARETO_TRY(check_written_constants(*graph));
   }
   return {};

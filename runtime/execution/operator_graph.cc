@@ -84,7 +84,7 @@ bool keeps_its_place(const Node* node) {
 
 OperatorGraph::OperatorGraph(std::shared_ptr<jit::Graph> graph) : graph_(std::move(graph)) {
   const jit::AliasDb aliases(graph_);
-  const MemoryGroups groups(*graph_);
+  MemoryGroups groups(*graph_);
   for (jit::Value* input : graph_->inputs()) {
     numbers_.emplace(input, values_.size());
     values_.push_back(input);

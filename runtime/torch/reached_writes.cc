@@ -121,6 +121,28 @@ const jit::Value* written_in_place(const Node* node) {
   return in_place ? written[0] : nullptr;
 }
 
+bool has_branches(const Node* node) {
+  return node->kind() == c10::prim::Loop || node->kind() == c10::prim::If;
+}
+
+/// Calls visit(from, to) for each value that a loop or a branch hands on, and what it is there.
+template <typename Visit>
+void for_each_passed(const Node* node, const Visit& visit) {
+  const bool loops = node->kind() == c10::prim::Loop;
+  for (std::size_t i = 0; i < node->outputs().size(); ++i) {
+    for (const Block* const block : node->blocks()) {
+      if (!loops) {
+        visit(block->outputs()[i], node->outputs()[i]);
+        continue;
+      }
+      for (const jit::Value* const from : {node->inputs()[i + 2], block->outputs()[i + 1]}) {
+        visit(from, block->inputs()[i + 1]);
+        visit(from, node->outputs()[i]);
+      }
+    }
+  }
+}
+
 /// The values of a graph that may lead to a tensor of `roots`.
 class Reached {
  public:
@@ -157,26 +179,10 @@ class Reached {
   void pass(const jit::Value* from, const jit::Value* to) {
     if (contains(from) && may_hold_tensor(to->type())) values_.insert(to);
   }
-  /// Passes what a block is given, or returns, beginning with its value of that place.
-  void pass_loop(const Node* loop) {
-    const Block* const body = loop->blocks()[0];
-    for (std::size_t i = 0; i < loop->outputs().size(); ++i) {
-      for (const jit::Value* const from : {loop->inputs()[i + 2], body->outputs()[i + 1]}) {
-        pass(from, body->inputs()[i + 1]);
-        pass(from, loop->outputs()[i]);
-      }
-    }
-  }
-  void pass_branches(const Node* node) {
-    for (const Block* const branch : node->blocks()) {
-      for (std::size_t i = 0; i < node->outputs().size(); ++i) {
-        pass(branch->outputs()[i], node->outputs()[i]);
-      }
-    }
-  }
   void follow(const Node* node) {
-    if (node->kind() == c10::prim::Loop) return pass_loop(node);
-    if (node->kind() == c10::prim::If) return pass_branches(node);
+    if (has_branches(node)) {
+      return for_each_passed(node, [this](const auto* from, const auto* to) { pass(from, to); });
+    }
     if (makes_own(node) || !leads_on(node)) return;
     for (const jit::Value* const output : node->outputs()) {
       if (may_hold_tensor(output->type())) values_.insert(output);
@@ -198,6 +204,7 @@ class Reached {
 }  // namespace
 
 bool may_write_to(jit::Graph& graph, const std::vector<const jit::Value*>& roots) {
+  if (roots.empty()) return false;
   const Reached reached(graph, roots);
   bool written = false;
   for_each_node(graph.block(),
@@ -209,7 +216,7 @@ MemoryGroups::MemoryGroups(jit::Graph& graph) {
   for_each_node(graph.block(), [this](const Node* node) { follow(node); });
 }
 
-std::size_t MemoryGroups::of(const jit::Value* value) const {
+std::size_t MemoryGroups::of(const jit::Value* value) {
   const auto [found, added] = numbers_.try_emplace(value, parents_.size());
   if (added) parents_.push_back(found->second);
   std::size_t group = found->second;
@@ -217,7 +224,7 @@ std::size_t MemoryGroups::of(const jit::Value* value) const {
   return group;
 }
 
-std::set<std::size_t> MemoryGroups::written_by(const Node* node) const {
+std::set<std::size_t> MemoryGroups::written_by(const Node* node) {
   std::set<std::size_t> groups;
   for (const auto& written : {marked_writes(node), unmarked_writes(node)}) {
     for (const jit::Value* const value : written) groups.insert(of(value));
@@ -244,25 +251,9 @@ void MemoryGroups::unite_all(const Node* node) {
   }
 }
 
-void MemoryGroups::unite_loop(const Node* loop) {
-  const Block* const body = loop->blocks()[0];
-  for (std::size_t i = 0; i < loop->outputs().size(); ++i) {
-    for (const jit::Value* const value :
-         {loop->inputs()[i + 2], body->inputs()[i + 1], body->outputs()[i + 1]}) {
-      unite(value, loop->outputs()[i]);
-    }
-  }
-}
-
 void MemoryGroups::follow(const Node* node) {
-  if (node->kind() == c10::prim::Loop) return unite_loop(node);
-  if (node->kind() == c10::prim::If) {
-    for (const Block* const branch : node->blocks()) {
-      for (std::size_t i = 0; i < node->outputs().size(); ++i) {
-        unite(branch->outputs()[i], node->outputs()[i]);
-      }
-    }
-    return;
+  if (has_branches(node)) {
+    return for_each_passed(node, [this](const auto* from, const auto* to) { unite(from, to); });
   }
   if (makes_own(node) || only_passes_on(node)) return;
   if (node->kind() == c10::prim::GetAttr) {

@@ -25,19 +25,18 @@ class MemoryGroups {
   explicit MemoryGroups(torch::jit::Graph& graph);
 
   /// Returns the number of a value's group.
-  std::size_t of(const torch::jit::Value* value) const;
+  std::size_t of(const torch::jit::Value* value);
   /// Returns the groups that a node may write to, without those inside its blocks.
-  std::set<std::size_t> written_by(const torch::jit::Node* node) const;
+  std::set<std::size_t> written_by(const torch::jit::Node* node);
 
  private:
   void unite(const torch::jit::Value* one, const torch::jit::Value* other);
   void unite_all(const torch::jit::Node* node);
-  void unite_loop(const torch::jit::Node* loop);
   void follow(const torch::jit::Node* node);
 
-  /// From a group to one that it became a part of.
-  mutable std::vector<std::size_t> parents_;
-  mutable std::unordered_map<const torch::jit::Value*, std::size_t> numbers_;
+  /// Each group has here one that it became a part of, or itself.
+  std::vector<std::size_t> parents_;
+  std::unordered_map<const torch::jit::Value*, std::size_t> numbers_;
   /// The first read of each.
   std::unordered_map<std::string, const torch::jit::Value*> attributes_;
 };

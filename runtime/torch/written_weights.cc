@@ -181,7 +181,7 @@ std::vector<jit::Value*> tensor_constants(Graph& graph) {
 std::size_t copy_written_constants(Graph& graph) {
   const auto constants = tensor_constants(graph);
   if (!may_write_to(graph, {constants.begin(), constants.end()})) return 0;
-  const MemoryGroups groups(graph);
+  MemoryGroups groups(graph);
   std::set<std::size_t> written;
   for_each_node(graph.block(), [&](const Node* node) { written.merge(groups.written_by(node)); });
   std::size_t copies = 0;

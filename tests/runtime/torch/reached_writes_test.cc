@@ -87,7 +87,7 @@ bool share_memory(const std::string& code) {
   for (const char* name : {"a", "b"}) module.register_parameter(name, at::ones({4}), false);
   module.define("def run(self, x, y):\n" + code);
   const auto graph = module.get_method("run").graph();
-  const MemoryGroups groups(*graph);
+  MemoryGroups groups(*graph);
   const auto* const results = graph->outputs()[0]->node();
   return groups.of(results->input(0)) == groups.of(results->input(1));
 }
