@@ -44,6 +44,8 @@ function(pareto_library name)
   pareto_unite(${name})
   if(ARG_TORCH)
     pareto_use_torch(${name} ${cold})
+  elseif(ARG_COLD OR NOT CMAKE_BUILD_TYPE STREQUAL Release)
+    pareto_use_standard(${name})
   endif()
 endfunction()
 
@@ -59,6 +61,21 @@ function(pareto_precompile name pch)
     target_precompile_headers(${pch} PRIVATE ${ARGN})
   endif()
   target_precompile_headers(${name} REUSE_FROM ${pch})
+endfunction()
+
+# What most sources of ours without LibTorch include is precompiled too. Not at -O3: g++ 12 has more
+# false warnings there if headers are.
+function(pareto_use_standard name)
+  target_link_libraries(${name} PRIVATE fmt::fmt)
+  set(options -pthread)
+  if(CMAKE_BUILD_TYPE STREQUAL Release)
+    list(APPEND options -O1)
+  endif()
+  target_compile_options(${name} PRIVATE ${options})
+  pareto_precompile(${name} pareto_standard_pch <algorithm> <array> <atomic> <chrono> <cmath> <condition_variable> <filesystem>
+                    <fmt/format.h> <functional> <map> <memory> <mutex> <nlohmann/json.hpp> <optional> <set> <span> <string> <thread>
+                    <tl/expected.hpp> <vector>)
+  target_compile_options(pareto_standard_pch PRIVATE ${options})
 endfunction()
 
 # LibTorch headers cost 10-16 s a file: every target that sees them reuses one precompiled header.
@@ -155,8 +172,12 @@ endfunction()
 # SHARDS n: as n tests, name.0 …, one at a time: what is tried again, or times out (TIMEOUT seconds
 # each), is a part of it.
 # FILTER: only those of its cases, as --gtest_filter says it.
+# LONG: those take long; `./dev test --all` runs them, as name.long.
 function(pareto_test name folder)
-  cmake_parse_arguments(ARG "TORCH" "TIMEOUT;SHARDS;FILTER" "LINK;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "TORCH" "TIMEOUT;SHARDS;FILTER;LONG" "LINK;LABELS" ${ARGN})
+  if(ARG_FILTER AND ARG_LONG)
+    message(FATAL_ERROR "${name}: FILTER or LONG, not both")
+  endif()
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${folder}/*_test.cc)
   add_executable(${name} ${sources})
   target_link_libraries(${name} PRIVATE pareto_options ${ARG_LINK} fmt::fmt GTest::gmock test_main)
@@ -168,5 +189,9 @@ function(pareto_test name folder)
     set(torch TORCH)
   endif()
   pareto_compile_as_test(${name} ${torch})
+  if(ARG_LONG)
+    set(ARG_FILTER -${ARG_LONG})
+    pareto_run_test(${name}.long ${name} TIMEOUT 600 FILTER ${ARG_LONG} LABELS long)
+  endif()
   pareto_run_test(${name} ${name} SHARDS "${ARG_SHARDS}" TIMEOUT "${ARG_TIMEOUT}" FILTER "${ARG_FILTER}" LABELS ${ARG_LABELS})
 endfunction()
