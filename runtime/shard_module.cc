@@ -73,7 +73,7 @@ Expected<LoadedArchive> load_archive(const plan::Shard& shard, c10::Device devic
     }
     module.eval();
     map_devices(module, device);
-    insert_stop_checks_into_calls(module);
+    for_each_called(module, insert_stop_checks);
     // An archive spells constant lists as code. Folded again, they cost nothing at run time and do
     // not count as operators.
     auto graph = method->graph();

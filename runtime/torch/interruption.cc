@@ -65,14 +65,14 @@ void insert_questions(torch::jit::Graph& graph) {
   }
 }
 
-void insert_stop_checks_into_calls(const torch::jit::Module& module) {
+void for_each_called(const torch::jit::Module& module, void (*visit)(torch::jit::Graph&)) {
   const torch::jit::Function* const run = &module.get_method("run").function();
   for (torch::jit::Function* function : module._ivalue()->compilation_unit()->get_functions()) {
     if (function == run) continue;
     auto* const called = torch::jit::tryToGraphFunction(*function);
     if (called == nullptr) continue;
     called->ensure_defined();
-    insert_stop_checks(*called->graph());
+    visit(*called->graph());
   }
 }
 

@@ -30,9 +30,9 @@ const std::atomic<bool>* current_stop();
 /// the question for something that may write anywhere.
 void insert_stop_checks(torch::jit::Graph& graph);
 
-/// Does the same to every method and function that the module's method "run" may call. To be called
-/// before any of them has run.
-void insert_stop_checks_into_calls(const torch::jit::Module& module);
+/// Visits the graph of every method and function that the module's method "run" may call. What it
+/// changes in one takes effect only before that has run.
+void for_each_called(const torch::jit::Module& module, void (*visit)(torch::jit::Graph&));
 
 /// Makes the graph ask before each operator that computes something of a tensor too. For graphs
 /// that one thread runs from end to end. To be called after all passes.

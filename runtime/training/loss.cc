@@ -7,7 +7,9 @@
 
 #include "runtime/shard_module.h"
 #include "runtime/torch/convert.h"
+#include "runtime/torch/interruption.h"
 #include "runtime/training/training_graph.h"
+#include "runtime/training/write_count.h"
 
 namespace pareto::runtime {
 
@@ -15,6 +17,7 @@ Expected<Loss> Loss::load(const plan::Shard& shard, const WeightSource& weights,
                           c10::Device device) {
   PARETO_ASSIGN(const torch::jit::Module module,
                 load_module(shard, weights, device, WrittenWeights::kCopied));
+  for_each_called(module, insert_write_counts);
   Loss loss(module.get_method("run").graph()->copy(), module._ivalue());
   if (loss.types_.empty()) return fail(ErrorCode::kInvalidArgument, "it takes no values");
   return loss;

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
-#include <stdexcept>
 #include <utility>
 
 #include "runtime/shard_module.h"
@@ -24,13 +22,13 @@
 #include "runtime/training/random_numbers.h"
 #include "runtime/training/tied_parameters.h"
 #include "runtime/training/training_graph.h"
+#include "runtime/training/write_count.h"
 
 namespace pareto::runtime {
 namespace {
 
 using plan::Activations;
 using plan::Gradients;
-using Code = torch::jit::Code;
 
 /// Threads, warnings, gradients, stop flag and memory limit during one call into LibTorch.
 class TrainingScope {
@@ -114,6 +112,7 @@ class TrainingRunner final : public ShardRunner, public Trainer {
     written_ = find_written(*trained);
     draws_ = draws_random_numbers(*trained);
     evaluate_.emplace(compile_graph(evaluated, "run"));
+    for_each_called(module_, insert_write_counts);
     train_.emplace(compile_graph(trained, "run"));
     if (options_.training->loss) {
       PARETO_ASSIGN(
@@ -142,6 +141,7 @@ class TrainingRunner final : public ShardRunner, public Trainer {
 
   Expected<Activations> forward(std::uint32_t micro_batch, const Activations& inputs) override {
     const TrainingScope scope(options_, true);
+    const WriteCountScope writes;
     return guarded("going forward", [&]() -> Expected<Activations> {
       Activations passed;
       PARETO_ASSIGN(const auto results, run_forward(micro_batch, inputs, &passed.random));
@@ -162,6 +162,7 @@ class TrainingRunner final : public ShardRunner, public Trainer {
   Expected<plan::Outcome> forward_to_loss(std::uint32_t micro_batch, const Activations& inputs,
                                           const plan::Target& target) override {
     const TrainingScope scope(options_, true);
+    const WriteCountScope writes;
     return guarded("going forward", [&]() -> Expected<plan::Outcome> {
       if (!loss_) return fail(ErrorCode::kInvalidArgument, "the stage has no loss");
       PARETO_ASSIGN(const auto results, run_forward(micro_batch, inputs, nullptr));
@@ -365,8 +366,8 @@ class TrainingRunner final : public ShardRunner, public Trainer {
   std::vector<NamedParameter> trained_;  ///< those that change, by name
   TiedParameters tied_;
   std::optional<NamedOptimiser> optimiser_;
-  std::optional<Code> evaluate_;
-  std::optional<Code> train_;
+  std::optional<torch::jit::Code> evaluate_;
+  std::optional<torch::jit::Code> train_;
   std::optional<Loss> loss_;
   std::vector<bool> written_;
   bool draws_ = false;

@@ -8,6 +8,7 @@
 
 #include "runtime/torch/interruption.h"
 #include "runtime/torch/written_weights.h"
+#include "runtime/training/write_count.h"
 
 namespace pareto::runtime {
 namespace {
@@ -98,6 +99,7 @@ Expected<> check_trainable(const torch::jit::Graph& graph,
 
 torch::jit::Code compile_graph(const std::shared_ptr<torch::jit::Graph>& graph, const char* name) {
   insert_stop_checks(*graph);
+  insert_write_counts(*graph);
   return torch::jit::Code(graph, name);
 }
 

@@ -25,7 +25,8 @@ std::shared_ptr<torch::jit::Graph> training_graph(
 Expected<> check_trainable(const torch::jit::Graph& graph,
                            const std::function<bool(const std::string& path)>& is_frozen);
 
-/// Compiles a graph, whose loops then ask whether they shall stop.
+/// Compiles a graph, whose loops then ask whether they shall stop, and whose writes count for a
+/// WriteCountScope.
 torch::jit::Code compile_graph(const std::shared_ptr<torch::jit::Graph>& graph, const char* name);
 
 /// Runs a graph that returns a tuple. Returns the elements. Throws c10::Error.

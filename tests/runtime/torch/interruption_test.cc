@@ -106,7 +106,7 @@ def endless(self, n: int) -> int:
 def run(self, n: int):
     return (self.endless(n),)
 )");
-  insert_stop_checks_into_calls(module);
+  for_each_called(module, insert_stop_checks);
   EXPECT_EQ(module.get_method("run")({std::int64_t{5}}).toTupleRef().elements()[0].toInt(), 5);
   const std::atomic<bool> stop = true;
   const StopScope scope(&stop);

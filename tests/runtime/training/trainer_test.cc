@@ -87,6 +87,37 @@ TEST(Trainer, GoesForwardBackwardAndSteps) {
   EXPECT_TRUE((*trainer)->norms()->empty()) << "gradients are cleared";
 }
 
+TEST(Trainer, AChainOfWritesToAViewIsBounded) {
+  // LibTorch would free a longer one by recursion until the stack is full.
+  test::HandMadeShard shard;
+  shard.weight("w", torch::ones({3, 3}))
+      .input("x", tensor_of(rows()))
+      .input("n", std::int64_t{1})
+      .code(R"(
+def step(self, x, n: int):
+    for i in range(n):
+        x.add_(1)
+    return x
+
+def run(self, x, n: int):
+    y = x.matmul(self.w)
+    return (self.step(y.view([6]), n),)
+)");
+  const auto loaded = load(shard);
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  Trainer& trainer = *loaded->runner->trainer();
+  const auto passed = [&](std::int64_t writes) {
+    return trainer.forward(0, {{tensor_of(rows()), writes}, {false}, None{}});
+  };
+  EXPECT_THAT(error_of(passed(10'000'000)), HasSubstr("at most 30000 times"));
+  const auto forward = passed(30'000);
+  ASSERT_TRUE(forward) << forward.error().message;
+  const auto backward = trainer.backward(0, {{tensor_of(torch::ones({6}))}, {}, {}});
+  EXPECT_EQ(error_of(backward), "none");
+  EXPECT_TRUE(loaded->runner->run({tensor_of(rows()), std::int64_t{40'000}}))
+      << "without gradients nothing is kept";
+}
+
 TEST(Trainer, ComplexNumbersAreTrainedToo) {
   test::HandMadeShard shard;
   const at::Tensor complex = torch::complex(rows(), rows());
