@@ -145,8 +145,8 @@ class ChainOnThreads : public testing::TestWithParam<int> {
 INSTANTIATE_TEST_SUITE_P(ConvolutionChain, ChainOnThreads, testing::Values(1, 2, 3));
 
 TEST_P(ChainOnThreads, AChainIsItsLayersOneByOne) {
-  BlockRandom random(1);
-  for (int i = 0; i < 25; ++i) {
+  BlockRandom random(10 + GetParam());
+  for (int i = 0; i < 10; ++i) {
     for (const std::int64_t batch : {1, 3, 8}) {
       const Block problem = random_block(random, batch, /*residual=*/false);
       const at::Tensor expected = problem.expected({});
@@ -162,8 +162,8 @@ TEST_P(ChainOnThreads, AChainIsItsLayersOneByOne) {
 }
 
 TEST_P(ChainOnThreads, AChainAddsItsInput) {
-  BlockRandom random(2);
-  for (int i = 0; i < 25; ++i) {
+  BlockRandom random(20 + GetParam());
+  for (int i = 0; i < 10; ++i) {
     for (const std::int64_t batch : {1, 3, 8}) {
       const Block problem = random_block(random, batch, /*residual=*/true);
       const at::Tensor expected = problem.expected(problem.input);

@@ -58,7 +58,7 @@ struct Replay {
 };
 
 Replay replay(int stages, int queue, int link_places, int window, std::uint64_t seed) {
-  constexpr std::size_t kRequests = 3000;
+  constexpr std::size_t kRequests = 1000;
   Replay made;
   made.scenario = chain(std::vector<Duration>(static_cast<std::size_t>(stages)), window);
   made.scenario.requests = kRequests;
