@@ -1,9 +1,9 @@
 #include "runtime/torch/reached_writes.h"
 
 #include <algorithm>
-#include <string_view>
 #include <unordered_set>
 
+#include "runtime/torch/returned_memory.h"
 #include "runtime/torch/written_weights.h"
 
 namespace pareto::runtime {
@@ -38,63 +38,10 @@ bool may_hold_tensor(const c10::TypePtr& type) {
 }
 
 /// Returns whether all that an operator returns are tensors in memory of their own. Nothing else is
-/// taken for new, so that one that is missing here costs a copy, and no more.
+/// taken for new, so that one that is not known to costs a copy, and no more.
 bool makes_own(const Node* node) {
-  static const std::unordered_set<std::string_view> kNames{
-      "aten::_convolution",
-      "aten::adaptive_avg_pool2d",
-      "aten::add",
-      "aten::addmm",
-      "aten::avg_pool2d",
-      "aten::baddbmm",
-      "aten::batch_norm",
-      "aten::bmm",
-      "aten::cat",
-      "aten::clone",
-      "aten::conv1d",
-      "aten::conv2d",
-      "aten::conv3d",
-      "aten::conv_transpose1d",
-      "aten::conv_transpose2d",
-      "aten::conv_transpose3d",
-      "aten::convolution",
-      "aten::div",
-      "aten::embedding",
-      "aten::empty_like",
-      "aten::exp",
-      "aten::full_like",
-      "aten::gelu",
-      "aten::group_norm",
-      "aten::hardsigmoid",
-      "aten::hardswish",
-      "aten::hardtanh",
-      "aten::instance_norm",
-      "aten::layer_norm",
-      "aten::leaky_relu",
-      "aten::linear",
-      "aten::matmul",
-      "aten::max_pool2d",
-      "aten::mm",
-      "aten::mul",
-      "aten::ones_like",
-      "aten::prelu",
-      "aten::relu",
-      "aten::rsub",
-      "aten::sigmoid",
-      "aten::silu",
-      "aten::softmax",
-      "aten::stack",
-      "aten::sub",
-      "aten::tanh",
-      "aten::zeros_like",
-      "pareto::chain",
-      "pareto::concatenation",
-      "pareto::convolution",
-      "pareto::pooling",
-  };
   const auto outputs = node->outputs();
-  return kNames.contains(node->kind().toQualString()) &&
-         std::all_of(outputs.begin(), outputs.end(), is_tensor);
+  return returns_own_memory(node->kind()) && std::all_of(outputs.begin(), outputs.end(), is_tensor);
 }
 
 bool is_call(const Node* node) {

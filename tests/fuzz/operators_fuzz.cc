@@ -4,9 +4,9 @@
 //   operators_fuzz FILE    repeats what a call of the file's did
 //
 // Calls run in a child process. A call that ends it is a finding: its operator and seeds become a
-// file. A call has the values of an example or of an earlier one that succeeded, with one or two of
-// them made again, or all are new. Flags are libFuzzer's, because fuzz.py runs both; folders are
-// ignored.
+// file. So is one that returns memory that it was given, if it is said not to. A call has the
+// values of an example or of an earlier one that succeeded, with one or two of them made again, or
+// all are new. Flags are libFuzzer's, because fuzz.py runs both; folders are ignored.
 // -unchecked=1 leaves the checks out, to see what they are there for.
 #include <c10/core/InferenceMode.h>
 #include <c10/util/Logging.h>
@@ -47,6 +47,7 @@
 #include "tests/fuzz/guarded_memory.h"
 #include "tests/fuzz/operator_arguments.h"
 #include "tests/fuzz/operator_examples.h"
+#include "tests/fuzz/operator_memory.h"
 
 namespace pareto::fuzz {
 namespace {
@@ -158,8 +159,9 @@ Called call(const Operator& known, const Seeds& seeds, Guard guard = Guard::kNot
     const c10::InferenceMode inference(seeds.front() % 5 != 4);
     auto arguments = make_arguments(known->schema(), seeds);
     if (!arguments) return {.outcome = Outcome::kUncallable};
-    torch::jit::Stack stack = std::move(*arguments);
+    torch::jit::Stack stack = *arguments;
     known->getOperation()(stack);
+    if (returns_given_memory(known->schema(), *arguments, stack)) ::raise(SIGUSR1);
     differentiate(stack);
     const bool is_asked = guard != Guard::kNothing;
     return {.outcome = Outcome::kSucceeded, .digest = is_asked ? digest_of(stack) : 0};
@@ -315,7 +317,9 @@ class OperatorFuzzer {
       const std::string path = fmt::format("{}crash-{}-{:016x}", settings_.findings, name_of(known),
                                            std::hash<std::string>()(text));
       std::ofstream(path) << text;
-      fmt::print("{}: {} ends the process ({})\n", path, name_of(known), ::strsignal(signal));
+      fmt::print("{}: {} {}\n", path, name_of(known),
+                 signal == SIGUSR1 ? "returns memory that it was given, and is said not to"
+                                   : fmt::format("ends the process ({})", ::strsignal(signal)));
       std::fflush(stdout);
     }
     ++shared_->at;
