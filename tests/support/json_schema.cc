@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <regex>
 #include <set>
 #include <string_view>
@@ -24,6 +25,11 @@ bool is_type(const json& value, const std::string& type) {
   if (type == "null") return value.is_null();
   if (type == "integer") return value.is_number_integer();
   return type == "number" && value.is_number();
+}
+
+const std::regex& pattern(const std::string& text) {
+  static std::map<std::string, std::regex> compiled;
+  return compiled.try_emplace(text, text).first->second;
 }
 
 class Validator {
@@ -82,7 +88,7 @@ class Validator {
     if (to.starts_with(kHere)) {
       return check(root_.at("$defs").at(to.substr(kHere.size())), value, where);
     }
-    const json other = golden_schema(to.substr(0, to.find(".schema.json")));
+    const json& other = golden_schema(to.substr(0, to.find(".schema.json")));
     return Validator(other).check(other, value, where);
   }
 
@@ -160,7 +166,7 @@ class Validator {
       }
     } else if (keyword == "pattern") {
       if (value.is_string() &&
-          !std::regex_search(value.get<std::string>(), std::regex(rule.get<std::string>()))) {
+          !std::regex_search(value.get<std::string>(), pattern(rule.get<std::string>()))) {
         add(fmt::format("{} does not match {}", value.dump(), rule.dump()));
       }
     } else {
@@ -173,10 +179,15 @@ class Validator {
 
 }  // namespace
 
-json golden_schema(const std::string& name) {
-  std::ifstream file(std::filesystem::path(PARETO_SOURCE_DIR) / "tests/golden" /
-                     (name + ".schema.json"));
-  return json::parse(file);
+const json& golden_schema(const std::string& name) {
+  static std::map<std::string, json> read;
+  const auto [at, first] = read.try_emplace(name);
+  if (first) {
+    std::ifstream file(std::filesystem::path(PARETO_SOURCE_DIR) / "tests/golden" /
+                       (name + ".schema.json"));
+    at->second = json::parse(file);
+  }
+  return at->second;
 }
 
 std::vector<std::string> violations(const json& schema, const json& document) {

@@ -8,8 +8,8 @@
 
 namespace pareto::test {
 
-/// Returns "sweep": tests/golden/sweep.schema.json. Throws where there is none.
-nlohmann::json golden_schema(const std::string& name);
+/// Returns "sweep": tests/golden/sweep.schema.json, read once. Throws if there is none.
+const nlohmann::json& golden_schema(const std::string& name);
 
 /// Returns every violation as "/trials/3/batch: 0 is less than 1". Understands type, enum, const,
 /// properties, required, additionalProperties, items, minItems, maxItems, minimum, maximum,

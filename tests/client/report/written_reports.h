@@ -22,7 +22,7 @@ inline std::string written(std::string_view format, const results::RunRecord& ru
   return text.value_or("");
 }
 
-inline nlohmann::json sweep_schema() { return test::golden_schema("sweep"); }
+inline const nlohmann::json& sweep_schema() { return test::golden_schema("sweep"); }
 
 inline std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
